@@ -105,7 +105,47 @@ class BlockArray(_OfBlock, TracedArray):
         return self._primal() if name == "primal" else TracedArray.__getattr__(self, name)
 
 
-class BlockLevel(TangentLevel):
+class BlocksLevel(Level):
+    """A level whose values have a block in place of a value: one part for each of ``count``."""
+
+    __slots__ = ()
+    count: int
+
+    def carries(self, x: Any) -> TypeGuard[Traced]:
+        """Say whether ``x`` is a value of this level."""
+        raise NotImplementedError
+
+    def array(self, block: Value) -> Any:
+        """Return the traced array whose block is an array of shape ``(count, *shape)``."""
+        raise NotImplementedError
+
+    def spread(self, x: Value) -> Any:
+        """Return the block of a value of another level, or plain, that all parts share."""
+        return spread(x, self.count)
+
+    def blocks(self, x: Value) -> Any:
+        """Put a ``Block`` for each value of this level that ``x`` is or holds."""
+        if type(x) in LEAVES:
+            return Block(x.block) if self.carries(x) else x
+        return replaced(lambda leaf: Block(leaf.block) if self.carries(leaf) else leaf, x)
+
+    def constant(self, x: Value) -> Value:
+        return self.array(np.array(self.spread(x)))
+
+    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
+        return self.array(np.zeros((self.count, *shape), dtype))
+
+    def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
+        if not self.carries(ybar):
+            return False
+        held, given = xbar.block, ybar.block
+        if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:
+            return False  # one is traced, or wider
+        held[led_index(index)] += given
+        return True
+
+
+class BlockLevel(BlocksLevel, TangentLevel):
     """One block of directions; its values are numbers or arrays for each of them."""
 
     __slots__ = ("count", "largest", "number", "weights")
@@ -149,10 +189,6 @@ class BlockLevel(TangentLevel):
         traced.at_level = self
         traced.block = block
         return traced
-
-    def spread(self, xdot: Value) -> Any:
-        """Return the block of a tangent, of another level or plain, that is the same in each."""
-        return spread(xdot, self.count)
 
     def general(self, x: Any) -> Any:
         """Return the tangent along one direction in general position."""
@@ -206,12 +242,6 @@ class BlockLevel(TangentLevel):
         kind = type(x)
         return (kind is BlockArray or kind is BlockNumber) and x.at_level is self
 
-    def blocks(self, x: Value) -> Any:
-        """Put a ``Block`` for each value of this level that ``x`` is or holds."""
-        if type(x) in LEAVES:
-            return Block(x.block) if self.carries(x) else x
-        return replaced(lambda leaf: Block(leaf.block) if self.carries(leaf) else leaf, x)
-
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         args = tuple(map(as_read, args))
         kwargs = {name: as_read(x) for name, x in kwargs.items()}
@@ -255,21 +285,6 @@ class BlockLevel(TangentLevel):
         if type(traced) is BlockArray:
             register_view(traced, x, getitem, {"index": index})
         return traced
-
-    def constant(self, x: Value) -> Value:
-        return self.array(np.array(self.spread(x)))
-
-    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
-        return self.array(np.zeros((self.count, *shape), dtype))
-
-    def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
-        if not self.carries(ybar):
-            return False
-        held, given = xbar.block, ybar.block
-        if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:
-            return False  # one is traced, or wider
-        held[led_index(index)] += given
-        return True
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Put a new block, in which ``v`` is written, into the array that owns the memory."""

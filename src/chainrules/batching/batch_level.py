@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ..forward.blocks import write_block
 from ..rules import Block, Level, Traced, aligned, frule, getitem, healed, shape_of
@@ -80,11 +79,7 @@ class BatchLevel(BatchCalls):
         ):
             return self.call(operation, (a, b), {})  # of a list, or of a user's array
         elif is_object_array(other):
-            return (
-                operation(healed(a), healed(other))
-                if other is b
-                else operation(healed(other), healed(b))
-            )
+            return operation(healed(a), healed(b))
         return None
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:
@@ -121,20 +116,9 @@ class BatchLevel(BatchCalls):
 
     # ---- arrays that are written to ----
 
-    def constant(self, x: Value) -> Value:
-        return self.array(np.array(self.spread(x)))
-
-    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
-        return self.array(np.zeros((self.count, *shape), dtype))
-
     def add_at(self, xbar: Value, index: Index, ybar: Value) -> bool:
-        if not (self.carries(xbar) and self.carries(ybar)) or not is_basic(index):
-            return False
-        held, given = xbar.block, ybar.block
-        if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:
-            return False  # one is traced, or wider
-        held[led_index(index)] += given
-        return True
+        known = self.carries(xbar) and is_basic(index)
+        return known and super().add_at(xbar, index, ybar)
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``."""

@@ -9,17 +9,17 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import Block, Level, Traced, is_traced, next_level, replaced, shape_of, spread, value
+from ..rules import Traced, is_traced, next_level, replaced, shape_of, value
 from ..rules.annotations import Value
-from ..rules.containers import LEAVES
 from ..rules.engines.engine import escaped
+from ..rules.linear.block_level import BlocksLevel
 from .batched import BatchedArray, BatchedNumber
 from .ways import OneByOne, Split, grouped
 
 _array = np.ndarray
 
 
-class BatchValues(Level):
+class BatchValues(BlocksLevel):
     """The part of a run on ``count`` items that makes values, and answers what is asked of them.
 
     A value stands for the number or array of one item. None is kept when the run has ended.
@@ -68,12 +68,6 @@ class BatchValues(Level):
         kind = type(x)
         return (kind is BatchedArray or kind is BatchedNumber) and x.at_level is self
 
-    def blocks(self, x: Value) -> Any:
-        """Put a ``Block`` for each value of this level that ``x`` is or holds."""
-        if type(x) in LEAVES:
-            return Block(x.block) if self.carries(x) else x
-        return replaced(lambda leaf: Block(leaf.block) if self.carries(leaf) else leaf, x)
-
     def samples(self, x: Value) -> Any:
         """Put the plain value of the first item for each value of this level."""
         return replaced(lambda leaf: leaf.sample if self.carries(leaf) else leaf, x)
@@ -88,10 +82,6 @@ class BatchValues(Level):
             return y[...] if type(leaf) is BatchedArray and not shape_of(y) else y
 
         return replaced(of_item, x)
-
-    def spread(self, x: Value) -> Any:
-        """Return the block of a value of another level, or plain, that all items share."""
-        return spread(x, self.count)
 
     def stopped(self, x: Any) -> Any:
         plain = value(x.block)

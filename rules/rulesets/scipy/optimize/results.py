@@ -41,12 +41,8 @@ class CountInResult:
         return int(self.x)
 
 
-class RecordedResult(OptimizeResult):
-    """A solver's result in a recording."""
-
-    def __getitem__(self, name: str) -> Any:
-        x = super().__getitem__(name)
-        return x.read(name) if isinstance(x, CountInResult) else x
+class ReadResult(OptimizeResult):
+    """A result that computes some of its fields when they are read, by whatever way."""
 
     def __iter__(self) -> Iterator:  # so that dict(result) reads its fields
         return super().__iter__()
@@ -61,7 +57,15 @@ class RecordedResult(OptimizeResult):
         return [self[name] for name in self]
 
 
-class TracedResult(OptimizeResult):
+class RecordedResult(ReadResult):
+    """A solver's result in a recording."""
+
+    def __getitem__(self, name: str) -> Any:
+        x = super().__getitem__(name)
+        return x.read(name) if isinstance(x, CountInResult) else x
+
+
+class TracedResult(ReadResult):
     """SciPy's result ``own``, some of whose fields are traced, or made when they are read.
 
     Numbers that count or judge the solver's work are SciPy's. Arrays without a derivative here, as
@@ -85,18 +89,6 @@ class TracedResult(OptimizeResult):
         if isinstance(x, Later):
             x = self[name] = with_values(x.make(), self._own[name])
         return x
-
-    def __iter__(self) -> Iterator:  # so that dict(result) reads its fields
-        return super().__iter__()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default  # noqa: SIM401 - it is this
-
-    def items(self) -> Any:
-        return [(name, self[name]) for name in self]
-
-    def values(self) -> Any:
-        return [self[name] for name in self]
 
     def copy(self) -> "TracedResult":
         made = TracedResult(self._own)

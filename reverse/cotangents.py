@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, TracedArray, add, unthunk
+from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
@@ -57,8 +58,13 @@ class Cotangents:
         self.bars: Any = [None] * len(self.entries)
         self.owned: set[int] = set()
 
-    def order(self, inputs: int) -> Iterable[int]:
-        """Return the entries to pull back through, the last one first."""
+    def order(self, inputs: int, last: bool) -> Iterable[int]:
+        """Return the entries to pull back through, the last one first.
+
+        The accelerated iterator leaves out those of numbers: it pulls back through them itself.
+        """
+        if numbers is not None:
+            return numbers.order(self.entries, self.bars, inputs, last)
         return range(len(self.entries) - 1, inputs - 1, -1)
 
     def add(self, index: int, xbar: Any) -> None:

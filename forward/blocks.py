@@ -174,4 +174,4 @@ def led_path(path: Path, index: Index) -> Path | None:
 
 
 if numbers is not None:
-    numbers.register_duals(ForwardLevel, BlockDuals, Dual)
+    numbers.register_duals(ForwardLevel, BlockDuals, Dual, DualArray)

@@ -387,4 +387,4 @@ class Forgetful(Tape):
 
 
 if numbers is not None:
-    numbers.register_tape(Tape, EntryNumber)
+    numbers.register_tape(Tape, EntryNumber, EntryArray)

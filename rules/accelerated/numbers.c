@@ -24,7 +24,7 @@ in_python(PyObject *method, PyObject *a, PyObject *b)
 }
 
 #define BINARY(name, compute)                                                                    \
-    static Operation name = {NULL, compute, NULL, NULL, NULL};                                   \
+    static Operation name = {NULL, NULL, compute, NULL, NULL, NULL};                                   \
     static PyObject *name##_method(PyObject *self, PyObject *other)                              \
     {                                                                                            \
         PyObject *y = binary(&name, self, other);                                                \
@@ -37,7 +37,7 @@ in_python(PyObject *method, PyObject *a, PyObject *b)
     }
 
 #define UNARY(name, compute)                                                                     \
-    static Operation name = {NULL, NULL, compute, NULL, NULL};                                   \
+    static Operation name = {NULL, NULL, NULL, compute, NULL, NULL};                             \
     static PyObject *name##_method(PyObject *self, PyObject *unused)                             \
     {                                                                                            \
         PyObject *y = unary(&name, self);                                                        \
@@ -51,6 +51,7 @@ BINARY(truediv, over)
 BINARY(pow_, power)
 UNARY(neg, negative)
 UNARY(pos, PyNumber_Positive)
+UNARY(abs_, PyNumber_Absolute)
 
 /* ---- comparisons: piecewise constant, so that their answers are plain ---- */
 
@@ -102,7 +103,7 @@ array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyOb
 {
     if (names == NULL && count >= 3 && PyUnicode_CheckExact(args[1])
         && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0) {
-        Operation operation = {args[0], NULL, NULL, NULL, NULL};
+        Operation operation = {args[0], args[0], NULL, NULL, NULL, NULL};
         PyObject *y = count == 3   ? unary(&operation, args[2])
                       : count == 4 ? binary(&operation, args[2], args[3])
                                    : UNHANDLED;
@@ -138,6 +139,7 @@ static PyMethodDef methods[] = {
     {"__rtruediv__", truediv_reflected, METH_O, NULL},
     {"__rpow__", pow__reflected, METH_O, NULL},
     OF_ONE(neg), OF_ONE(pos),
+    {"__abs__", abs__method, METH_NOARGS, NULL},
     OF_TWO(lt), OF_TWO(le), OF_TWO(gt), OF_TWO(ge), OF_TWO(eq), OF_TWO(ne),
     {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc_method,
      METH_FASTCALL | METH_KEYWORDS, NULL},
@@ -155,18 +157,37 @@ static struct {
     {"__truediv__", &truediv.method, &truediv}, {"__rtruediv__", &truediv.reflected, NULL},
     {"__pow__", &pow_.method, &pow_}, {"__rpow__", &pow_.reflected, NULL},
     {"__neg__", &neg.method, &neg}, {"__pos__", &pos.method, &pos},
+    {"__abs__", &abs_.method, &abs_},
     {"__lt__", &lt, NULL}, {"__le__", &le, NULL}, {"__gt__", &gt, NULL}, {"__ge__", &ge, NULL},
     {"__eq__", &eq, NULL}, {"__ne__", &ne, NULL},
     {"__array_ufunc__", &array_ufunc, NULL},
 };
 
-PyDoc_STRVAR(install_doc,
-"install(traced_number, ufuncs)\n--\n\n"
+/* Put methods in C in the place of a class's own. */
+static int
+replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyObject *descriptor = PyDescr_NewMethod(type, &defined[i]);
+        if (descriptor == NULL) {
+            return -1;
+        }
+        int set = PyObject_SetAttrString((PyObject *)type, defined[i].ml_name, descriptor);
+        Py_DECREF(descriptor);
+        if (set < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(accelerate_numbers_doc,
+"accelerate_numbers(traced_number, ufuncs)\n--\n\n"
 "Replace the operators of a class by accelerated ones, which call them for what they leave.\n\n"
 "ufuncs has, by the name of a method, the ufunc whose rule that method has.");
 
 static PyObject *
-install(PyObject *module, PyObject *args)
+accelerate_numbers(PyObject *module, PyObject *args)
 {
     PyTypeObject *traced_number;
     PyObject *ufuncs;
@@ -175,35 +196,97 @@ install(PyObject *module, PyObject *args)
     }
     for (size_t i = 0; i < Py_ARRAY_LENGTH(kept_methods); i++) {
         const char *name = kept_methods[i].name;
-        PyObject *method = PyObject_GetAttrString((PyObject *)traced_number, name);
-        if (method == NULL) {
+        Operation *operation = kept_methods[i].operation;
+        *kept_methods[i].kept = PyObject_GetAttrString((PyObject *)traced_number, name);
+        if (*kept_methods[i].kept == NULL) {
             return NULL;
         }
-        *kept_methods[i].kept = method;
-        if (kept_methods[i].operation != NULL) {
+        if (operation != NULL) {
             PyObject *ufunc = PyDict_GetItemString(ufuncs, name);
             if (ufunc == NULL) {
                 return PyErr_Format(PyExc_KeyError, "no ufunc for %s", name);
             }
-            kept_methods[i].operation->ufunc = Py_NewRef(ufunc);
+            operation->f = operation->seen = Py_NewRef(ufunc);
         }
     }
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(methods); i++) {
-        PyObject *descriptor = PyDescr_NewMethod(traced_number, &methods[i]);
-        if (descriptor == NULL) {
-            return NULL;
-        }
-        int set = PyObject_SetAttrString((PyObject *)traced_number, methods[i].ml_name, descriptor);
-        Py_DECREF(descriptor);
-        if (set < 0) {
-            return NULL;
-        }
+    if (replace_methods(traced_number, methods, Py_ARRAY_LENGTH(methods)) < 0) {
+        return NULL;
     }
     Py_RETURN_NONE;
 }
 
+/* ---- reads of traced arrays ---- */
+
+static PyObject *getitem; /* the method in Python */
+
+static PyObject *
+getitem_method(PyObject *self, PyObject *index)
+{
+    PyObject *y = read_item(self, index);
+    return y == UNHANDLED ? in_python(getitem, self, index) : y;
+}
+
+static PyMethodDef methods_of_arrays[] = {{"__getitem__", getitem_method, METH_O, NULL}};
+
+PyDoc_STRVAR(accelerate_arrays_doc,
+"accelerate_arrays(traced_array)\n--\n\n"
+"Replace the reading method of a class by an accelerated one.");
+
+static PyObject *
+accelerate_arrays(PyObject *module, PyObject *traced_array)
+{
+    if (!PyType_Check(traced_array)) {
+        PyErr_SetString(PyExc_TypeError, "accelerate_arrays takes a class");
+        return NULL;
+    }
+    getitem = PyObject_GetAttrString(traced_array, "__getitem__");
+    if (getitem == NULL || replace_methods((PyTypeObject *)traced_array, methods_of_arrays, 1) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- functions of numbers ---- */
+
+PyDoc_STRVAR(answer_doc,
+"answer(f, seen, args)\n--\n\n"
+"Answer a call of f, which is shown by seen; NotImplemented where it is not for numbers alone.");
+
+static PyObject *
+answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyTuple_CheckExact(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "answer takes two functions and a tuple");
+        return NULL;
+    }
+    Operation operation = {args[0], args[1], NULL, NULL, NULL, NULL};
+    PyObject *given = args[2], *y = UNHANDLED;
+    if (PyTuple_GET_SIZE(given) == 1) {
+        y = unary(&operation, PyTuple_GET_ITEM(given, 0));
+    }
+    else if (PyTuple_GET_SIZE(given) == 2) {
+        y = binary(&operation, PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1));
+    }
+    return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
+}
+
+PyDoc_STRVAR(to_float_doc,
+"to_float(x)\n--\n\n"
+"Return a traced number as one of Python's floats; NotImplemented for anything else.");
+
+static PyObject *
+to_float(PyObject *module, PyObject *x)
+{
+    PyObject *y = is_traced_number(x) ? as_float(x) : UNHANDLED;
+    return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
+}
+
 static PyMethodDef functions[] = {
-    {"install", install, METH_VARARGS, install_doc},
+    {"accelerate_numbers", accelerate_numbers, METH_VARARGS, accelerate_numbers_doc},
+    {"accelerate_arrays", accelerate_arrays, METH_O, accelerate_arrays_doc},
+    {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
+    {"to_float", to_float, METH_O, to_float_doc},
+    {"register_reads", register_reads, METH_VARARGS, register_reads_doc},
     {"register_tape", register_tape, METH_VARARGS, register_tape_doc},
     {"register_duals", register_duals, METH_VARARGS, register_duals_doc},
     {"register_rules", register_rules, METH_VARARGS, register_rules_doc},

@@ -9,10 +9,10 @@
 
 #include "arithmetic.h"
 
-/* One operation: its ufunc, whose rule it has; its function, NULL for the ufunc itself; and the
-   methods in Python for what is not handled here. */
+/* One operation: the function whose rule it has; what to call for that where a value is traced;
+   what to compute it by, NULL for a call; and the methods in Python for what is not handled here. */
 typedef struct {
-    PyObject *ufunc;
+    PyObject *f, *seen;
     PyObject *(*binary)(PyObject *, PyObject *);
     PyObject *(*unary)(PyObject *);
     PyObject *method, *reflected;
@@ -54,6 +54,23 @@ rule_of(PyObject *ufunc, PyObject *level, Py_ssize_t count)
     return Py_NewRef(rule); /* a partial may register another one */
 }
 
+/* What a partial's function gives, where it is a number; else an error after which the operation
+   is left to Python: at a tie it may be `Shares`, by which only kinds multiply. */
+static PyObject *
+called(PyObject *f, PyObject *y, PyObject *x, PyObject *z)
+{
+    PyObject *stack[4] = {NULL, y, x, z};
+    size_t count = z == NULL ? 2 : 3;
+    PyObject *partial = PyObject_Vectorcall(f, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                            NULL);
+    if (partial != NULL && !PyLong_CheckExact(partial) && !is_float_under(partial)) {
+        Py_DECREF(partial);
+        PyErr_SetNone(PyExc_ArithmeticError);
+        return NULL;
+    }
+    return partial;
+}
+
 /* The partial of a rule in its argument `i`: a constant, an operand, or what its function gives. */
 static PyObject *
 partial_of(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
@@ -75,9 +92,7 @@ partial_of(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
         Py_XDECREF(minus_y);
         return partial;
     }
-    PyObject *stack[4] = {NULL, y, x, z};
-    size_t count = z == NULL ? 2 : 3;
-    return PyObject_Vectorcall(f, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    return called(f, y, x, z);
 }
 
 /* A partial, where None stands for the constant 1. */
@@ -90,7 +105,7 @@ factor_at(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
     return partial_of(rule, i, y, x, z);
 }
 
-/* After an error: UNHANDLED where Python's floats raise what NumPy's do not; else NULL. */
+/* After an error: UNHANDLED where Python may go on, as NumPy's floats do where its own raise. */
 static PyObject *
 failed(void)
 {
@@ -248,11 +263,12 @@ static PyObject *
 primal_of_two(const Operation *operation, PyObject *x, PyObject *z)
 {
     PyObject *y, *stack[3] = {NULL, x, z};
+    PyObject *f = is_traced_number(x) || is_traced_number(z) ? operation->seen : operation->f;
     if (operation->binary != NULL) {
         y = operation->binary(x, z);
     }
     else {
-        y = PyObject_Vectorcall(operation->ufunc, stack + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+        y = PyObject_Vectorcall(f, stack + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                 NULL);
     }
     if (y != NULL && !is_float_under(y)) {
@@ -267,6 +283,7 @@ static PyObject *
 primal_of_one(const Operation *operation, PyObject *x)
 {
     PyObject *y = UNHANDLED, *stack[2] = {NULL, x};
+    PyObject *f = is_traced_number(x) ? operation->seen : operation->f;
     if (operation->unary != NULL) {
         y = operation->unary(x);
     }
@@ -274,7 +291,7 @@ primal_of_one(const Operation *operation, PyObject *x)
         y = unary(operation, x);
     }
     if (y == UNHANDLED) {
-        y = PyObject_Vectorcall(operation->ufunc, stack + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+        y = PyObject_Vectorcall(f, stack + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                 NULL);
     }
     if (y != NULL && !is_float_under(y)) {
@@ -302,7 +319,7 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
                      || (b_active && !is_tangent(SLOT(b, TANGENT))))) {
         return UNHANDLED;
     }
-    PyObject *rule = rule_of(operation->ufunc, level, 2);
+    PyObject *rule = rule_of(operation->f, level, 2);
     if (rule == NULL) {
         return UNHANDLED;
     }
@@ -340,7 +357,7 @@ unary(const Operation *operation, PyObject *a)
     if (!reverse && !is_tangent(SLOT(a, TANGENT))) {
         return UNHANDLED;
     }
-    PyObject *rule = rule_of(operation->ufunc, level, 1);
+    PyObject *rule = rule_of(operation->f, level, 1);
     if (rule == NULL) {
         return UNHANDLED;
     }
@@ -355,6 +372,37 @@ unary(const Operation *operation, PyObject *a)
     }
     Py_DECREF(rule);
     return y;
+}
+
+/* ---- `float`: a number of NumPy's becomes one of Python's, of the same value ---- */
+
+/* `float(x)` of a number that may be traced; UNHANDLED where that is no float or float64. */
+static PyObject *
+as_float(PyObject *x)
+{
+    if (x == NULL || is_float(x)) {
+        return x == NULL ? UNHANDLED : PyFloat_FromDouble(VALUE(x));
+    }
+    PyObject *level = level_of(x);
+    if (level == NULL || !is_accelerated(level) || !is_open(level)) {
+        return UNHANDLED;
+    }
+    PyObject *y = as_float(SLOT(x, PRIMAL)), *made;
+    if (y == NULL || y == UNHANDLED) {
+        return y;
+    }
+    if (Py_TYPE(level) == TAPE) {
+        made = PyTuple_Pack(2, SLOT(x, POSITION), ONE);
+    }
+    else {
+        PyObject *tangent = SLOT(x, TANGENT);
+        made = tangent != NULL && is_block(tangent) ? Py_NewRef(tangent) : as_float(tangent);
+        if (made == UNHANDLED) {
+            Py_DECREF(y);
+            return UNHANDLED;
+        }
+    }
+    return traced_result(level, y, made);
 }
 
 #endif

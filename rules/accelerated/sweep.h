@@ -3,11 +3,12 @@
 #ifndef CHAINRULES_SWEEP_H
 #define CHAINRULES_SWEEP_H
 
-#include "operators.h"
+#include "reads.h"
 
-/* Entries of numbers, by their length: (a, da) and (a, da, b, db); see `entries`. */
+/* Entries by their length: (a, da), (a, da, b, db), and six of a read entry; see `entries`. */
 #define OF_NUMBER 2
 #define OF_NUMBERS 4
+#define READ 6
 
 /* Whether a cotangent is multiplied and added here: floats, and duals. */
 static int
@@ -107,7 +108,7 @@ pull_to(PyObject *bars, PyObject *index, PyObject *ybar, PyObject *partial)
 
 typedef struct {
     PyObject_HEAD
-    PyObject *entries, *bars;
+    PyObject *entries, *bars, *owned;
     Py_ssize_t next, inputs;
     int last;
 } Order;
@@ -118,6 +119,7 @@ order_dealloc(Order *self)
     PyObject_GC_UnTrack(self);
     Py_XDECREF(self->entries);
     Py_XDECREF(self->bars);
+    Py_XDECREF(self->owned);
     PyObject_GC_Del(self);
 }
 
@@ -126,29 +128,40 @@ order_traverse(Order *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->entries);
     Py_VISIT(self->bars);
+    Py_VISIT(self->owned);
     return 0;
 }
 
-/* Pull back through one entry of numbers, and forget it where no other sweep follows. */
+/* Pull back through one entry, if it is one of numbers or a read one; say whether it was. */
 static int
-pull_number(Order *self, PyObject *entry, PyObject *ybar)
+pull_entry(Order *self, PyObject *entry, PyObject *ybar)
 {
-    int done = 0;
-    Py_INCREF(entry);
-    Py_INCREF(ybar);
-    if (self->last) {
-        done = PyList_SetSlice(self->entries, self->next, PyList_GET_SIZE(self->entries), NULL);
+    Py_ssize_t size = PyTuple_CheckExact(entry) ? PyTuple_GET_SIZE(entry) : 0;
+    if (size != OF_NUMBER && size != OF_NUMBERS && size != READ) {
+        return 0;
     }
-    if (done == 0 && ybar != Py_None) {
-        done = PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None));
-        for (Py_ssize_t k = 0; done == 0 && k < PyTuple_GET_SIZE(entry); k += 2) {
-            done = pull_to(self->bars, PyTuple_GET_ITEM(entry, k), ybar,
-                           PyTuple_GET_ITEM(entry, k + 1));
+    if (ybar == Py_None) {
+        return 1;
+    }
+    if (size == READ) {
+        if (!pull_read(entry, ybar, self->bars, self->owned)) {
+            return 0;
+        }
+        return PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0 ? -1 : 1;
+    }
+    if (!is_cotangent(ybar)) {
+        return 0;
+    }
+    if (PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0) {
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < size; k += 2) {
+        if (pull_to(self->bars, PyTuple_GET_ITEM(entry, k), ybar, PyTuple_GET_ITEM(entry, k + 1))
+            < 0) {
+            return -1;
         }
     }
-    Py_DECREF(entry);
-    Py_DECREF(ybar);
-    return done < 0 ? done : PyErr_CheckSignals();
+    return 1;
 }
 
 /* The next entry that the sweep itself pulls back through: one of another form. */
@@ -161,13 +174,18 @@ order_next(Order *self)
             PyErr_SetString(PyExc_RuntimeError, "the entries changed while they were swept");
             return NULL;
         }
-        PyObject *entry = PyList_GET_ITEM(self->entries, self->next);
-        PyObject *ybar = PyList_GET_ITEM(self->bars, self->next);
-        Py_ssize_t size = PyTuple_CheckExact(entry) ? PyTuple_GET_SIZE(entry) : 0;
-        if ((size != OF_NUMBER && size != OF_NUMBERS) || !(ybar == Py_None || is_cotangent(ybar))) {
+        PyObject *entry = Py_NewRef(PyList_GET_ITEM(self->entries, self->next));
+        PyObject *ybar = Py_NewRef(PyList_GET_ITEM(self->bars, self->next));
+        int pulled = pull_entry(self, entry, ybar);
+        Py_DECREF(entry);
+        Py_DECREF(ybar);
+        if (pulled == 0) {
             return PyLong_FromSsize_t(self->next--);
         }
-        if (pull_number(self, entry, ybar) < 0) {
+        if (pulled < 0 || PyErr_CheckSignals() < 0
+            || (self->last
+                && PyList_SetSlice(self->entries, self->next, PyList_GET_SIZE(self->entries), NULL)
+                       < 0)) {
             return NULL;
         }
     }
@@ -186,17 +204,17 @@ static PyTypeObject OrderType = {
 };
 
 PyDoc_STRVAR(order_doc,
-"order(entries, bars, inputs, last)\n--\n\n"
+"order(entries, bars, owned, inputs, last)\n--\n\n"
 "Yield the entries that a sweep pulls back through, and do those of numbers in between.");
 
 static PyObject *
 order(PyObject *module, PyObject *args)
 {
-    PyObject *entries, *bars;
+    PyObject *entries, *bars, *owned;
     Py_ssize_t inputs;
     int last;
-    if (!PyArg_ParseTuple(args, "O!O!np", &PyList_Type, &entries, &PyList_Type, &bars, &inputs,
-                          &last)) {
+    if (!PyArg_ParseTuple(args, "O!O!O!np", &PyList_Type, &entries, &PyList_Type, &bars,
+                          &PySet_Type, &owned, &inputs, &last)) {
         return NULL;
     }
     Order *self = PyObject_GC_New(Order, &OrderType);
@@ -205,6 +223,7 @@ order(PyObject *module, PyObject *args)
     }
     self->entries = Py_NewRef(entries);
     self->bars = Py_NewRef(bars);
+    self->owned = Py_NewRef(owned);
     self->next = PyList_GET_SIZE(entries) - 1;
     self->inputs = inputs;
     self->last = last;

@@ -408,4 +408,5 @@ for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
 if numbers is not None:
     _ufuncs = {f"__{_name.strip('_')}__": _ufunc for _name, _ufunc in OPERATORS.items()}
-    numbers.install(TracedNumber, {**_ufuncs, "__neg__": np.negative, "__pos__": np.positive})
+    _unaries = {"__neg__": np.negative, "__pos__": np.positive, "__abs__": np.absolute}
+    numbers.accelerate_numbers(TracedNumber, _ufuncs | _unaries)

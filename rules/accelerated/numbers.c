@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include "operators.h"
+#include "joins.h"
 #include "sweep.h"
 
 static PyObject *
@@ -125,6 +126,26 @@ array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyOb
     return y;
 }
 
+static PyObject *array_function; /* the method in Python */
+
+static PyObject *
+array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count == 4) {
+        PyObject *y = join(args[0], args[2], args[3]);
+        if (y != UNHANDLED) {
+            return y;
+        }
+    }
+    PyObject *stack[5] = {self};
+    if (count > 4) {
+        PyErr_SetString(PyExc_TypeError, "__array_function__ takes four arguments");
+        return NULL;
+    }
+    memcpy(stack + 1, args, count * sizeof(PyObject *));
+    return PyObject_Vectorcall(array_function, stack, count + 1, NULL);
+}
+
 /* ---- methods of the class of traced numbers ---- */
 
 #define OF_ONE(name) {"__" #name "__", name##_method, METH_NOARGS, NULL}
@@ -143,6 +164,7 @@ static PyMethodDef methods[] = {
     OF_TWO(lt), OF_TWO(le), OF_TWO(gt), OF_TWO(ge), OF_TWO(eq), OF_TWO(ne),
     {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc_method,
      METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__array_function__", (PyCFunction)(void (*)(void))array_function_method, METH_FASTCALL, NULL},
 };
 
 /* Where the methods in Python are kept, by the names above. */
@@ -160,7 +182,7 @@ static struct {
     {"__abs__", &abs_.method, &abs_},
     {"__lt__", &lt, NULL}, {"__le__", &le, NULL}, {"__gt__", &gt, NULL}, {"__ge__", &ge, NULL},
     {"__eq__", &eq, NULL}, {"__ne__", &ne, NULL},
-    {"__array_ufunc__", &array_ufunc, NULL},
+    {"__array_ufunc__", &array_ufunc, NULL}, {"__array_function__", &array_function, NULL},
 };
 
 /* Put methods in C in the place of a class's own. */

@@ -20,8 +20,8 @@ static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced number
 static Py_ssize_t POSITION_IN_ARRAY, TANGENT_OF_ARRAY, MEMORY; /* of traced arrays */
 static Py_ssize_t BASE_AND_PATH;
 static Py_ssize_t DRAFT;                                     /* of their memory */
-static Py_ssize_t NUMBER, LIVE, ENTRIES;                     /* of levels */
-static Py_ssize_t PARTIALS, CONSTANTS, BRANCH;               /* of scalar rules */
+static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
+static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
 
 /* Rules of ufuncs, as the tables of both modes have them: looked up at each call. */
@@ -95,7 +95,8 @@ register_tape(PyObject *module, PyObject *args)
         || offset_of(entry_number, "position", &POSITION) < 0
         || offset_of(entry_array, "position", &POSITION_IN_ARRAY) < 0
         || offset_of(entry_array, "memory", &MEMORY) < 0
-        || offset_of(tape, "entries", &ENTRIES) < 0) {
+        || offset_of(entry_array, "base_and_path", &BASE_AND_PATH) < 0
+        || offset_of(tape, "entries", &ENTRIES) < 0 || offset_of(tape, "watch", &WATCH) < 0) {
         return NULL;
     }
     Py_INCREF(args); /* the classes live as long as the process */
@@ -158,7 +159,8 @@ register_rules(PyObject *module, PyObject *args)
         || dict_of(frule, "kinds", &FRULE_KINDS) < 0 || dict_of(rrule, "kinds", &RRULE_KINDS) < 0
         || offset_of(scalar_rule, "partials", &PARTIALS) < 0
         || offset_of(scalar_rule, "constants", &CONSTANTS) < 0
-        || offset_of(scalar_rule, "branch", &BRANCH) < 0) {
+        || offset_of(scalar_rule, "branch", &BRANCH) < 0
+        || offset_of(scalar_rule, "needs", &NEEDS) < 0) {
         return NULL;
     }
     Py_INCREF(args);

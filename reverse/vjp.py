@@ -35,6 +35,7 @@ from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.views import for_receiver
 from .cotangents import own
 from .tape import Forgetful, Tape
+from .watched import new_tape
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
@@ -47,7 +48,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
             return answer
-        recording = Recording(Tape(self), taken(f), taken(args), kwargs)
+        recording = Recording(new_tape(self), taken(f), taken(args), kwargs)
 
         def via_ad_pullback(ybar: Tangentlike) -> tuple:
             return tuple(recording.pull(unthunk(ybar), last=False))
@@ -251,7 +252,7 @@ def pulling(
     else:
         answer = None if rule is None else rrule(config, f, *args, **kwargs)
     if answer is None:
-        recording = Recording(Tape(config), f, args, kwargs, positions)
+        recording = Recording(new_tape(config), f, args, kwargs, positions)
         return recording.y, recording.pull
     next_level()  # none is needed, but runs outside see by it that a transform ran
     y, pull_all = answer

@@ -426,7 +426,7 @@ def write(kept: dict, path: Path) -> None:
     except ImportError:
         print("no picture: matplotlib is not installed", file=sys.stderr)
         return
-    from in_readme import draw
+    from in_docs import draw
 
     rows = []
     for row in rows_of(kept):

@@ -351,6 +351,7 @@ def whole_table(kept: dict) -> str:
     rows = rows_of(kept)
     lines = [cells(row) for row in rows]
     text = [
+        "# Prices of derivatives",
         "Prices in calls of the function (CPU time): see [docs/cost.md](../docs/cost.md). *diff*\n"
         "are differences with one side and with two, *H* is the Hessian, *c* compiled; of a peer\n"
         "the cheapest whole first derivative.",

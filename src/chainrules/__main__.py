@@ -1,8 +1,9 @@
 """The demo, ``python -m chainrules``: every claim it prints is checked while it runs.
 
 First three derivatives beside finite differences, then one rule under two engines, then a fit
-of real data beside scikit-learn's. It exits with 1 where a number is off. Two commands go instead
-of it: ``check`` tests the rules of a function, ``cost`` measures its derivatives.
+of real data beside scikit-learn's. It exits with 1 where a number is off. Three commands go instead
+of it: ``check`` tests the rules of a function, ``cost`` measures its derivatives, and ``doctor``
+says what is installed and whether it works.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import numpy as np
 
 import chainrules as cr
 
-from . import _check, _cost_command
+from . import _check, _cost_command, _doctor
 
 LINKS = np.array([0.9, 0.8, 0.6, 0.4, 0.2])  # metres, from the shoulder to the hand
 WEIGHTS = np.array([3.0, 2.0, 1.5, 1.0, 0.5])  # newtons, at the end of each link
@@ -202,6 +203,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     commands = parser.add_subparsers(title="instead of the demo", metavar="command")
     _check.add_to(commands)
     _cost_command.add_to(commands)
+    _doctor.add_to(commands)
     given = parser.parse_args(arguments)
     if "run" in given:
         return int(given.run(given))

@@ -1,0 +1,65 @@
+"""Each name of ours that a page writes is one: the tables for newcomers stay true."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import chainrules as cr
+from chainrules._other_names import INSTEAD
+
+TOP = Path(__file__).resolve().parents[2]
+PAGES = [
+    TOP / "README.md",
+    *(p for p in sorted((TOP / "docs").rglob("*.md")) if not {"_build", "generated"} & {*p.parts}),
+]
+OURS = re.compile(r"(?<![\w.])cr((?:\.[A-Za-z_]\w*)+)")
+MODULES = re.compile(r"`(chainrules(?:\.\w+)+)`")
+# Modules that need a library which may not be here.
+FOREIGN = re.compile(r"chainrules\.interop\.(?:jax|torch|pytensor|casadi|autograd\.scipy)")
+
+
+def name_of(page):
+    return page.relative_to(TOP).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_each_name_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for path in sorted(set(OURS.findall(text))):
+        _, first, *rest = path.split(".")
+        if first in INSTEAD:  # which answers with what to write
+            continue
+        x = getattr(cr, first)
+        for name in rest:
+            x = getattr(x, name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_each_module_exists(page):
+    for name in set(MODULES.findall(page.read_text(encoding="utf-8"))):
+        if not FOREIGN.match(name):
+            home, _, last = name.rpartition(".")
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError:
+                assert hasattr(importlib.import_module(home), last), name
+
+
+def test_names_that_people_bring_along_are_in_the_tables():
+    """Each name that answers with what to write stands in a table of the guides, too."""
+    tables = "".join(p.read_text(encoding="utf-8") for p in (TOP / "docs/coming_from").glob("*.md"))
+    assert [] == [name for name in INSTEAD if not re.search(rf"\b{name}\b", tables)]
+
+
+def test_each_row_of_a_table_says_what_to_write():
+    """On our side stands something that can be written: code."""
+    for page in sorted((TOP / "docs/coming_from").glob("*.md")):
+        if page.name == "index.md":
+            continue
+        rows = re.findall(r"^\|(.+)\|(.+)\|$", page.read_text(encoding="utf-8"), re.M)
+        assert len(rows) > 10, page
+        for theirs, ours in rows:
+            is_head = ours.strip() == "here" or set(ours.strip()) == {"-"}
+            assert is_head or "`" in ours, (theirs, ours)

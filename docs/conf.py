@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "sphinx_design",
+    "gallery",
     "links_of_names",
     "mathml",
     "reference_pages",
@@ -56,7 +57,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
-    "footer_end": ["last-updated"],
+    "footer_end": [],
 }
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True

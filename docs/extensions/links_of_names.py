@@ -10,6 +10,9 @@ from sphinx.util.nodes import make_refnode
 
 NAMES = {name for group in GROUPS.values() for name in group}
 WRITTEN = re.compile(r"@?cr\.(\w+)\b")
+REFERENCE = "docs/generated/reference/"
+# Docstrings name the functions beside them without ``cr.``; words such as ``map`` mean others, too.
+PLAIN = {name for name in NAMES if "_" in name or name[0].isupper()} | {*GROUPS["Derivatives"]}
 
 
 class LinkNames(SphinxPostTransform):
@@ -20,12 +23,20 @@ class LinkNames(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         here = self.env.current_document.docname
         for code in list(self.document.findall(nodes.literal)):
-            found = WRITTEN.match(code.astext())
-            if not found or found[1] not in NAMES or isinstance(code.parent, nodes.reference):
+            name = self._name(code.astext(), here)
+            if name is None or isinstance(code.parent, nodes.reference):
                 continue
-            page = f"docs/reference/generated/chainrules.{found[1]}"
+            page = f"{REFERENCE}chainrules.{name}"
             if page != here:
                 code.replace_self(make_refnode(self.app.builder, here, page, "", code.deepcopy()))
+
+    @staticmethod
+    def _name(text: str, here: str) -> str | None:
+        """Return the public name that a piece of code begins with, or is."""
+        if here.startswith(REFERENCE) and text in PLAIN:
+            return text
+        found = WRITTEN.match(text)
+        return found[1] if found and found[1] in NAMES else None
 
 
 def setup(app: Any) -> dict[str, bool]:

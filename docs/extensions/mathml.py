@@ -24,7 +24,7 @@ def inline(translator: Any, node: nodes.math) -> None:
 
 def display(translator: Any, node: nodes.math_block) -> None:
     """Write a formula in lines of its own."""
-    translator.body.append(f"<div class='math'>{mathml(node, as_block=True)}</div>")
+    translator.body.append(f"<div class='formula'>{mathml(node, as_block=True)}</div>")
     raise nodes.SkipNode
 
 

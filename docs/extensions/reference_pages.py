@@ -16,14 +16,14 @@ import chainrules.testing
 from chainrules.rules.refusals.table import REFUSALS, Refusal
 
 TOP = Path(__file__).parents[2]
-FOLDER = TOP / "docs" / "reference" / "generated"
+FOLDER = TOP / "docs" / "generated" / "reference"
 CONTENTS = "\n```{{toctree}}\n:hidden:\n\n{}\n```\n"
 
 
 def write_pages(app: Any, config: Any) -> None:
     """Write all pages anew, so that none stays of a name that has gone."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir()
+    FOLDER.mkdir(parents=True)
     for title, module, groups in (
         ("Public names", chainrules, GROUPS),
         ("Testing rules", chainrules.testing, TESTING),

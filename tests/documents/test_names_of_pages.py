@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,14 @@ def test_each_module_exists(page):
                 importlib.import_module(name)
             except ModuleNotFoundError:
                 assert hasattr(importlib.import_module(home), last), name
+
+
+@pytest.mark.parametrize("module", ["chainrules", "chainrules.testing"])
+def test_the_reference_has_each_public_name_once(module):
+    tables = runpy.run_path(str(TOP / "docs" / "extensions" / "public_names.py"))
+    groups = tables["GROUPS" if module == "chainrules" else "TESTING"]
+    listed = [name for group in groups.values() for name in group]
+    assert sorted(listed) == sorted(importlib.import_module(module).__all__)
 
 
 def test_names_that_people_bring_along_are_in_the_tables():

@@ -118,12 +118,12 @@ def test_search_finds_hvp():
     assert "docs/how_to/optimise" in {names[k] for k in found}
     # Names of functions are found by themselves: each entry begins with its page's number.
     page_of = {entry[4]: names[entry[0]] for entry in index["objects"]["chainrules"]}
-    assert "docs/reference/generated/chainrules.hvp" == page_of["hvp"]
+    assert "docs/generated/reference/chainrules.hvp" == page_of["hvp"]
 
 
 def test_each_public_name_has_a_page():
     for name in cr.__all__:
-        page = SITE / "docs" / "reference" / "generated" / f"chainrules.{name}.html"
+        page = SITE / "docs" / "generated" / "reference" / f"chainrules.{name}.html"
         assert f"chainrules.{name}" in page.read_text(encoding="utf-8")
 
 

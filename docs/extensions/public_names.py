@@ -1,4 +1,7 @@
-"""Public names in groups, as the reference lists them; building fails where one is missing."""
+"""Public names in groups, and public modules, as the reference lists them.
+
+The site does not build where a name is missing.
+"""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Derivatives": (
@@ -53,3 +56,19 @@ TESTING: dict[str, tuple[str, ...]] = {
         "WrongDerivativeError", "MutatedArgumentError", "UndecidedError",
     ),
 }  # fmt: skip
+
+# Modules that are used by their own names, and what each has besides those of the library it shows.
+MODULES: dict[str, tuple[str, ...]] = {
+    "chainrules.numpy": (),
+    "chainrules.math": (),
+    "chainrules.cmath": (),
+    "chainrules.scipy": (),
+    "chainrules.scipy.integrate": (),
+    "chainrules.scipy.optimize": (),
+    "chainrules.interop.jax": ("export", "import_"),
+    "chainrules.interop.torch": ("export", "import_"),
+    "chainrules.interop.pytensor": ("export",),
+    "chainrules.interop.casadi": ("export",),
+    "chainrules.interop.autograd": ("export", "adopt", "adopt_module"),
+    "chainrules.interop": ("Foreign",),
+}

@@ -1,15 +1,17 @@
 """Pages of the reference that are made: one for each public name, and the table of refusals."""
 
+import ast
 import functools
 import inspect
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from public_names import GROUPS, TESTING
+from public_names import GROUPS, MODULES, TESTING
 
 import chainrules
 import chainrules.testing
@@ -29,6 +31,7 @@ def write_pages(app: Any, config: Any) -> None:
         ("Testing rules", chainrules.testing, TESTING),
     ):
         _write_module(title, module, groups)
+    _write_modules()
     (FOLDER / "refusals.md").write_text("\n".join(_refusals()), encoding="utf-8")
 
 
@@ -50,13 +53,34 @@ def _write_module(title: str, module: ModuleType, groups: dict[str, tuple[str, .
     index.write_text("\n".join(lines), encoding="utf-8")
 
 
+def _write_modules() -> None:
+    """Write the page of each public module, and their table of contents."""
+    lines = ["# Modules", "", "Import these by their names.", "", "| module | |", "|---|---|"]
+    for name, members in MODULES.items():
+        page = [name, "=" * len(name), "", f".. automodule:: {name}"]
+        page += [f"\n.. autofunction:: {name}.{member}" for member in members]
+        (FOLDER / f"module.{name}.rst").write_text("\n".join([*page, ""]), encoding="utf-8")
+        lines.append(f"| [`{name}`](module.{name}.rst) | {_first_line(name)} |")
+    lines.append(CONTENTS.format("\n".join(f"module.{name}.rst" for name in MODULES)))
+    (FOLDER / "modules.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _first_line(module: str) -> str:
+    """Return the first sentence of a module, which is read and not imported."""
+    path = find_spec(module).origin
+    return _sentence(ast.get_docstring(ast.parse(Path(path).read_text(encoding="utf-8"))) or "")
+
+
 def _file(module: ModuleType, name: str) -> str:
     return f"{module.__name__}.{name}.rst"
 
 
 def _summary(module: ModuleType, name: str) -> str:
     """Return the first sentence of a docstring, as Markdown in a table."""
-    text = inspect.getdoc(getattr(module, name)) or ""
+    return _sentence(inspect.getdoc(getattr(module, name)) or "")
+
+
+def _sentence(text: str) -> str:
     first = " ".join(text.partition("\n\n")[0].split())
     return first.replace("``", "`").replace("|", r"\|")
 

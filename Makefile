@@ -113,7 +113,8 @@ $(VENV)/made-in:
 	$(PYTHON) -m venv --clear $(VENV)
 	@echo '$(CURDIR)' > $@
 
-# One mark for each extra. pyproject.toml may have changed what an extra needs.
-$(VENV)/with-%: $(VENV)/made-in pyproject.toml
+# One mark for each extra. pyproject.toml may have changed what an extra needs, and the accelerator is
+# compiled anew with each.
+$(VENV)/with-%: $(VENV)/made-in pyproject.toml building/build_hook.py $(wildcard rules/accelerated/*.[ch])
 	$(python) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@

@@ -42,6 +42,7 @@ from .table.define import (
 from .table.keys import instances
 from .table.kinds import Kind, Shares
 from .table.pairs import pair_rule, solution_rule
+from .table.partials import first, minus_quotient_over_second, over_second, second
 from .table.queries import derivatives_given_output, which
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
@@ -114,6 +115,10 @@ __all__ = [
     "seen",
     "Kind",
     "Shares",
+    "first",
+    "second",
+    "over_second",
+    "minus_quotient_over_second",
     "add_kind",
     "as_library",
     "late_rulesets",

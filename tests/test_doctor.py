@@ -1,5 +1,6 @@
 """The doctor says what is installed, and whether it works; what does not is an exit code of 1."""
 
+import os
 import subprocess
 import sys
 
@@ -47,3 +48,11 @@ def test_what_does_not_work_is_an_exit_code(capsys, monkeypatch):
     monkeypatch.setattr(cr, "grad", lambda f: lambda x: x)
     assert 1 == main(["doctor"])
     assert "derivatives: are WRONG" in capsys.readouterr().out
+
+
+def test_whether_the_accelerator_is_there():
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "chainrules", "doctor"],
+        env=os.environ | {"CHAINRULES_ACCELERATED": "0"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "accelerator in C: is not there" in done.stdout

@@ -12,6 +12,7 @@ import numpy as np
 import chainrules as cr
 
 from .compiling.native import disk_cache, kernel
+from .rules import accelerated
 
 DESCRIPTION = """\
 Says what is installed, for which extra, and whether machine code works and where it is kept. It
@@ -36,7 +37,12 @@ def run(given: argparse.Namespace) -> int:
     print(f"NumPy {np.__version__}\n")
     for extra, packages in _extras():
         print(f"  {extra:<10} {', '.join(_state(package) for package in packages)}")
-    print()
+    built = (
+        "is there"
+        if accelerated.numbers
+        else "is not there: the numbers are the same, and take longer"
+    )
+    print(f"\naccelerator in C: {built}")
     return 0 if all([_derivatives_work(), _machine_code_works()]) else 1
 
 

@@ -44,6 +44,19 @@ def test_extras_are_told_of():
     assert [] == [extra for extra in sorted(extras) if f"`{extra}`" not in page]
 
 
+def test_variables_of_the_environment_are_told_of():
+    page = read("docs/reference/configuration.md")
+    files = [
+        p
+        for room in ("config", "rules", "forward", "reverse", "src")
+        for p in TOP.glob(f"{room}/**/*.py")
+    ]
+    asked = re.compile(r"environ\S*?[\"'](CHAINRULES_\w+)")
+    names = {name for path in files for name in asked.findall(path.read_text(encoding="utf-8"))}
+    assert {"CHAINRULES_CACHE"} <= names
+    assert [] == [name for name in sorted(names) if f"`{name}`" not in page]
+
+
 def test_supported_versions_are_those_of_pyproject():
     page = read("docs/project/policy.md")
     oldest = dict(re.findall(r"^\| (Python|NumPy|SciPy) (?:\(extra\) )?\| ([\d.]+) \|", page, re.M))

@@ -53,6 +53,9 @@ def test_what_does_not_work_is_an_exit_code(capsys, monkeypatch):
 def test_whether_the_accelerator_is_there():
     done = subprocess.run(
         [sys.executable, "-P", "-m", "chainrules", "doctor"],
-        env=os.environ | {"CHAINRULES_ACCELERATED": "0"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        env=os.environ | {"CHAINRULES_ACCELERATED": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "accelerator in C: is not there" in done.stdout

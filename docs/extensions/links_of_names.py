@@ -12,7 +12,7 @@ NAMES = {name for group in GROUPS.values() for name in group}
 WRITTEN = re.compile(r"@?cr\.(\w+)\b")
 REFERENCE = "docs/generated/reference/"
 # Docstrings name the functions beside them without ``cr.``; words such as ``map`` mean others, too.
-PLAIN = {name for name in NAMES if "_" in name or name[0].isupper()} | {*GROUPS["Derivatives"]}
+PLAIN = {name for name in NAMES if "_" in name} | {*GROUPS["Derivatives"]}
 
 
 class LinkNames(SphinxPostTransform):
@@ -33,7 +33,7 @@ class LinkNames(SphinxPostTransform):
     @staticmethod
     def _name(text: str, here: str) -> str | None:
         """Return the public name that a piece of code begins with, or is."""
-        if here.startswith(REFERENCE) and text in PLAIN:
+        if text in NAMES and (text[0].isupper() or (here.startswith(REFERENCE) and text in PLAIN)):
             return text
         found = WRITTEN.match(text)
         return found[1] if found and found[1] in NAMES else None

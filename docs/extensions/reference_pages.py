@@ -117,7 +117,7 @@ def _guides() -> dict[Path, str]:
 def _refusals() -> Iterator[str]:
     """Yield the lines of the page of refusals: of each error its causes and remedies."""
     yield "# Every refusal of a trace\n"
-    yield "Each text with which a trace says no, and what to write instead.\n"
+    yield "Each text with which a trace says no, and what to write instead."
     yield "Words in braces are filled in.\n"
     by_error: dict[str, list[tuple[str, Refusal]]] = {}
     for name, row in REFUSALS.items():

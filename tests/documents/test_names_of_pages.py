@@ -1,6 +1,7 @@
 """Each name of ours that a page writes is one: the tables for newcomers stay true."""
 
 import importlib
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -72,3 +73,10 @@ def test_each_row_of_a_table_says_what_to_write():
         for theirs, ours in rows:
             is_head = ours.strip() == "here" or set(ours.strip()) == {"-"}
             assert is_head or "`" in ours, (theirs, ours)
+
+
+def test_each_public_name_has_an_example():
+    """Errors and warnings have theirs on the page of errors."""
+    for name in cr.__all__:
+        if not name.endswith(("Error", "Warning")):
+            assert ">>> " in (inspect.getdoc(getattr(cr, name)) or ""), name

@@ -66,7 +66,7 @@ def read(codes):
 PAGES = {
     name_of(page): examples_of(page)
     for page in [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
-    if "_build" not in page.parts and examples_of(page)
+    if not {"_build", "generated"} & {*page.parts} and examples_of(page)
 }
 
 

@@ -1,11 +1,12 @@
 """Build hook: compile the accelerator into the wheel, or into the checkout of an editable install.
 
 Without a C compiler, or where it fails, the package is built without it, and is as right, only
-slower on single numbers: see rules/accelerated/README.md.
+slower on single numbers: see docs/accelerator.md.
 """
 
 import shutil
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ class AcceleratorHook(BuildHookInterface):
         return ["numpy>=2", "setuptools"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if self.target_name != "wheel":
+        if self.target_name != "wheel" or not is_supported():
             return
         self.folder = tempfile.mkdtemp()
         room = Path(self.root, ROOM)
@@ -37,8 +38,14 @@ class AcceleratorHook(BuildHookInterface):
             build_data["force_include"][str(built)] = f"chainrules/{ROOM}/{built.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        if self.target_name == "wheel":
+        if hasattr(self, "folder"):
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def is_supported() -> bool:
+    """Say whether this Python has slots at offsets, and one thread at a time that reads them."""
+    ours = sys.implementation.name == "cpython"
+    return ours and not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 def compiled(room: Path, folder: Path) -> Path | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..config.thresholds import WRITTEN_INTO
 from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
 from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike
@@ -61,10 +62,11 @@ class Cotangents:
     def order(self, inputs: int, last: bool) -> Iterable[int]:
         """Return the entries to pull back through, the last one first.
 
-        The accelerated iterator leaves out those of numbers: it pulls back through them itself.
+        The accelerated iterator leaves out the common ones: it pulls back through them itself.
         """
         if numbers is not None:
-            return numbers.order(self.entries, self.bars, self.owned, inputs, last)
+            held = self.entries, self.bars, self.owned, self.add
+            return numbers.order(*held, inputs, last, WRITTEN_INTO)
         return range(len(self.entries) - 1, inputs - 1, -1)
 
     def add(self, index: int, xbar: Any) -> None:

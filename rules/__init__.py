@@ -24,6 +24,7 @@ from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
+from .table import acceleration as _acceleration
 from .table.compositions import as_library, library_value, own_valued, with_value, with_values
 from .table.define import (
     add_kind,

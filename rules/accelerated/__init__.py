@@ -1,7 +1,7 @@
 """Accelerator: the extension module with the operators of traced numbers in C, where it was built.
 
 ``numbers`` is None where it was not, or where the environment says ``CHAINRULES_ACCELERATED=0``:
-then the engines' own methods answer, to the same bits. See README.md.
+then the engines' own methods answer, to the same bits. See docs/accelerator.md.
 """
 
 import os

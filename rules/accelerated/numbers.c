@@ -6,6 +6,8 @@
 #include <Python.h>
 
 #include "operators.h"
+#include "arrays.h"
+#include "joins.h"
 #include "sweep.h"
 
 static PyObject *
@@ -23,16 +25,31 @@ in_python(PyObject *method, PyObject *a, PyObject *b)
     return PyObject_Vectorcall(method, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 }
 
+/* Answer an operation on two operands, numbers or arrays. */
+static PyObject *
+on_two(const Operation *operation, PyObject *a, PyObject *b)
+{
+    return is_traced_array(a) || is_traced_array(b) ? on_arrays(operation, a, b)
+                                                    : binary(operation, a, b);
+}
+
+/* Answer an operation on one operand, a number or an array. */
+static PyObject *
+on_one(const Operation *operation, PyObject *x)
+{
+    return is_traced_array(x) ? on_arrays(operation, x, NULL) : unary(operation, x);
+}
+
 #define BINARY(name, compute)                                                                    \
     static Operation name = {NULL, NULL, compute, NULL, NULL, NULL};                                   \
     static PyObject *name##_method(PyObject *self, PyObject *other)                              \
     {                                                                                            \
-        PyObject *y = binary(&name, self, other);                                                \
+        PyObject *y = on_two(&name, self, other);                                                \
         return y == UNHANDLED ? in_python(name.method, self, other) : y;                         \
     }                                                                                            \
     static PyObject *name##_reflected(PyObject *self, PyObject *other)                           \
     {                                                                                            \
-        PyObject *y = binary(&name, other, self);                                                \
+        PyObject *y = on_two(&name, other, self);                                                \
         return y == UNHANDLED ? in_python(name.reflected, self, other) : y;                      \
     }
 
@@ -40,7 +57,7 @@ in_python(PyObject *method, PyObject *a, PyObject *b)
     static Operation name = {NULL, NULL, NULL, compute, NULL, NULL};                             \
     static PyObject *name##_method(PyObject *self, PyObject *unused)                             \
     {                                                                                            \
-        PyObject *y = unary(&name, self);                                                        \
+        PyObject *y = on_one(&name, self);                                                        \
         return y == UNHANDLED ? in_python(name.method, self, NULL) : y;                          \
     }
 
@@ -104,8 +121,8 @@ array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyOb
     if (names == NULL && count >= 3 && PyUnicode_CheckExact(args[1])
         && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0) {
         Operation operation = {args[0], args[0], NULL, NULL, NULL, NULL};
-        PyObject *y = count == 3   ? unary(&operation, args[2])
-                      : count == 4 ? binary(&operation, args[2], args[3])
+        PyObject *y = count == 3   ? on_one(&operation, args[2])
+                      : count == 4 ? on_two(&operation, args[2], args[3])
                                    : UNHANDLED;
         if (y != UNHANDLED) {
             return y;
@@ -123,6 +140,26 @@ array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyOb
     PyObject *y = PyObject_Vectorcall(array_ufunc, stack, count + 1, names);
     PyMem_Free(stack);
     return y;
+}
+
+static PyObject *array_function; /* the method in Python */
+
+static PyObject *
+array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count == 4) {
+        PyObject *y = join(args[0], args[2], args[3]);
+        if (y != UNHANDLED) {
+            return y;
+        }
+    }
+    PyObject *stack[5] = {self};
+    if (count > 4) {
+        PyErr_SetString(PyExc_TypeError, "__array_function__ takes four arguments");
+        return NULL;
+    }
+    memcpy(stack + 1, args, count * sizeof(PyObject *));
+    return PyObject_Vectorcall(array_function, stack, count + 1, NULL);
 }
 
 /* ---- methods of the class of traced numbers ---- */
@@ -143,6 +180,7 @@ static PyMethodDef methods[] = {
     OF_TWO(lt), OF_TWO(le), OF_TWO(gt), OF_TWO(ge), OF_TWO(eq), OF_TWO(ne),
     {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc_method,
      METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__array_function__", (PyCFunction)(void (*)(void))array_function_method, METH_FASTCALL, NULL},
 };
 
 /* Where the methods in Python are kept, by the names above. */
@@ -160,7 +198,7 @@ static struct {
     {"__abs__", &abs_.method, &abs_},
     {"__lt__", &lt, NULL}, {"__le__", &le, NULL}, {"__gt__", &gt, NULL}, {"__ge__", &ge, NULL},
     {"__eq__", &eq, NULL}, {"__ne__", &ne, NULL},
-    {"__array_ufunc__", &array_ufunc, NULL},
+    {"__array_ufunc__", &array_ufunc, NULL}, {"__array_function__", &array_function, NULL},
 };
 
 /* Put methods in C in the place of a class's own. */

@@ -57,13 +57,14 @@ rule_of(PyObject *ufunc, PyObject *level, Py_ssize_t count)
 /* What a partial's function gives, where it is a number; else an error after which the operation
    is left to Python: at a tie it may be `Shares`, by which only kinds multiply. */
 static PyObject *
-called(PyObject *f, PyObject *y, PyObject *x, PyObject *z)
+called(PyObject *f, PyObject *y, PyObject *x, PyObject *z, int of_arrays)
 {
     PyObject *stack[4] = {NULL, y, x, z};
     size_t count = z == NULL ? 2 : 3;
     PyObject *partial = PyObject_Vectorcall(f, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                             NULL);
-    if (partial != NULL && !PyLong_CheckExact(partial) && !is_float_under(partial)) {
+    if (partial != NULL && !PyLong_CheckExact(partial) && !is_float_under(partial)
+        && !(of_arrays && PyArray_CheckExact(partial))) {
         Py_DECREF(partial);
         PyErr_SetNone(PyExc_ArithmeticError);
         return NULL;
@@ -73,7 +74,7 @@ called(PyObject *f, PyObject *y, PyObject *x, PyObject *z)
 
 /* The partial of a rule in its argument `i`: a constant, an operand, or what its function gives. */
 static PyObject *
-partial_of(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
+partial_of(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z, int of_arrays)
 {
     PyObject *constant = PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i);
     if (constant != Py_None) {
@@ -92,7 +93,7 @@ partial_of(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
         Py_XDECREF(minus_y);
         return partial;
     }
-    return called(f, y, x, z);
+    return called(f, y, x, z, of_arrays);
 }
 
 /* A partial, where None stands for the constant 1. */
@@ -102,7 +103,7 @@ factor_at(PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
     if (PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i) == ONE) {
         return Py_NewRef(Py_None);
     }
-    return partial_of(rule, i, y, x, z);
+    return partial_of(rule, i, y, x, z, 0);
 }
 
 /* After an error: UNHANDLED where Python may go on, as NumPy's floats do where its own raise. */
@@ -190,8 +191,8 @@ is_constant(PyObject *x)
 static PyObject *
 entry_of_two(PyObject *a, PyObject *b, PyObject *rule, PyObject *y, PyObject *x, PyObject *z)
 {
-    PyObject *of_a = partial_of(rule, 0, y, x, z);
-    PyObject *of_b = of_a == NULL ? NULL : partial_of(rule, 1, y, x, z);
+    PyObject *of_a = partial_of(rule, 0, y, x, z, 0);
+    PyObject *of_b = of_a == NULL ? NULL : partial_of(rule, 1, y, x, z, 0);
     PyObject *entry = of_b == NULL ? NULL : PyTuple_New(4);
     if (entry == NULL) {
         Py_XDECREF(of_a);
@@ -208,7 +209,7 @@ entry_of_two(PyObject *a, PyObject *b, PyObject *rule, PyObject *y, PyObject *x,
 static PyObject *
 entry_of_one(PyObject *a, Py_ssize_t i, PyObject *rule, PyObject *y, PyObject *x, PyObject *z)
 {
-    PyObject *of_a = partial_of(rule, i, y, x, z);
+    PyObject *of_a = partial_of(rule, i, y, x, z, 0);
     PyObject *entry = of_a == NULL ? NULL : PyTuple_New(2);
     if (entry == NULL) {
         Py_XDECREF(of_a);
@@ -258,19 +259,41 @@ traced_result(PyObject *level, PyObject *y, PyObject *made)
     return new_traced(DUAL, level, y, TANGENT, made);
 }
 
+/* `operation(x, z)`. */
+static PyObject *
+result_of_two(const Operation *operation, PyObject *x, PyObject *z)
+{
+    if (operation->binary != NULL) {
+        return operation->binary(x, z);
+    }
+    PyObject *stack[3] = {NULL, x, z};
+    PyObject *f = is_traced_number(x) || is_traced_number(z) ? operation->seen : operation->f;
+    return PyObject_Vectorcall(f, stack + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+}
+
+/* `operation(x)`. */
+static PyObject *
+result_of_one(const Operation *operation, PyObject *x)
+{
+    if (operation->unary != NULL) {
+        return operation->unary(x);
+    }
+    if (is_traced_number(x)) { /* NumPy would find that by its protocol */
+        PyObject *y = unary(operation, x);
+        if (y != UNHANDLED) {
+            return y;
+        }
+    }
+    PyObject *stack[2] = {NULL, x};
+    PyObject *f = is_traced_number(x) ? operation->seen : operation->f;
+    return PyObject_Vectorcall(f, stack + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+}
+
 /* `operation(x, z)`, or UNHANDLED where no float is under it. */
 static PyObject *
 primal_of_two(const Operation *operation, PyObject *x, PyObject *z)
 {
-    PyObject *y, *stack[3] = {NULL, x, z};
-    PyObject *f = is_traced_number(x) || is_traced_number(z) ? operation->seen : operation->f;
-    if (operation->binary != NULL) {
-        y = operation->binary(x, z);
-    }
-    else {
-        y = PyObject_Vectorcall(f, stack + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                NULL);
-    }
+    PyObject *y = result_of_two(operation, x, z);
     if (y != NULL && !is_float_under(y)) {
         Py_DECREF(y);
         return UNHANDLED;
@@ -282,18 +305,7 @@ primal_of_two(const Operation *operation, PyObject *x, PyObject *z)
 static PyObject *
 primal_of_one(const Operation *operation, PyObject *x)
 {
-    PyObject *y = UNHANDLED, *stack[2] = {NULL, x};
-    PyObject *f = is_traced_number(x) ? operation->seen : operation->f;
-    if (operation->unary != NULL) {
-        y = operation->unary(x);
-    }
-    else if (is_traced_number(x)) { /* NumPy would find that by its protocol */
-        y = unary(operation, x);
-    }
-    if (y == UNHANDLED) {
-        y = PyObject_Vectorcall(f, stack + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                NULL);
-    }
+    PyObject *y = result_of_one(operation, x);
     if (y != NULL && !is_float_under(y)) {
         Py_DECREF(y);
         return UNHANDLED;

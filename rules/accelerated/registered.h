@@ -18,17 +18,18 @@ static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED;
 /* Offsets of their slots. */
 static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
 static Py_ssize_t POSITION_IN_ARRAY, TANGENT_OF_ARRAY, MEMORY; /* of traced arrays */
+static Py_ssize_t BASE_AND_PATH;
 static Py_ssize_t DRAFT;                                     /* of their memory */
-static Py_ssize_t NUMBER, LIVE, ENTRIES;                     /* of levels */
-static Py_ssize_t PARTIALS, CONSTANTS, BRANCH;               /* of scalar rules */
+static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
+static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
 
 /* Rules of ufuncs, as the tables of both modes have them: looked up at each call. */
 static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
 
 /* Partials of products and quotients, which are computed here, and the constant 1 of a sum; and the
-   function whose rule is that of reading an entry. */
-static PyObject *GETITEM;
+   functions whose rules are those of reading an entry, and of joining numbers. */
+static PyObject *GETITEM, *STACK;
 static PyObject *FIRST, *SECOND, *OVER_SECOND, *MINUS_QUOTIENT_OVER_SECOND, *ONE;
 
 /* What a slot holds, borrowed; NULL where it is empty. */
@@ -94,7 +95,8 @@ register_tape(PyObject *module, PyObject *args)
         || offset_of(entry_number, "position", &POSITION) < 0
         || offset_of(entry_array, "position", &POSITION_IN_ARRAY) < 0
         || offset_of(entry_array, "memory", &MEMORY) < 0
-        || offset_of(tape, "entries", &ENTRIES) < 0) {
+        || offset_of(entry_array, "base_and_path", &BASE_AND_PATH) < 0
+        || offset_of(tape, "entries", &ENTRIES) < 0 || offset_of(tape, "watch", &WATCH) < 0) {
         return NULL;
     }
     Py_INCREF(args); /* the classes live as long as the process */
@@ -117,7 +119,8 @@ register_duals(PyObject *module, PyObject *args)
         || common_offsets(dual, forward_level) < 0
         || offset_of(dual, "tangent", &TANGENT) < 0
         || offset_of(dual_array, "tangent", &TANGENT_OF_ARRAY) < 0
-        || offset_of(dual_array, "memory", &MEMORY) < 0) {
+        || offset_of(dual_array, "memory", &MEMORY) < 0
+        || offset_of(dual_array, "base_and_path", &BASE_AND_PATH) < 0) {
         return NULL;
     }
     Py_INCREF(args);
@@ -156,7 +159,8 @@ register_rules(PyObject *module, PyObject *args)
         || dict_of(frule, "kinds", &FRULE_KINDS) < 0 || dict_of(rrule, "kinds", &RRULE_KINDS) < 0
         || offset_of(scalar_rule, "partials", &PARTIALS) < 0
         || offset_of(scalar_rule, "constants", &CONSTANTS) < 0
-        || offset_of(scalar_rule, "branch", &BRANCH) < 0) {
+        || offset_of(scalar_rule, "branch", &BRANCH) < 0
+        || offset_of(scalar_rule, "needs", &NEEDS) < 0) {
         return NULL;
     }
     Py_INCREF(args);
@@ -167,15 +171,16 @@ register_rules(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(register_reads_doc,
-"register_reads(getitem, memory, masked)\n--\n\n"
-"Note the function that reads an entry, and the classes of drafts and of masked cotangents.");
+"register_reads(getitem, stack, memory, masked)\n--\n\n"
+"Note the functions that read and join, and the classes of drafts and of masked cotangents.");
 
 static PyObject *
 register_reads(PyObject *module, PyObject *args)
 {
-    PyObject *getitem;
+    PyObject *getitem, *stack;
     PyTypeObject *memory, *masked;
-    if (!PyArg_ParseTuple(args, "OO!O!", &getitem, &PyType_Type, &memory, &PyType_Type, &masked)
+    if (!PyArg_ParseTuple(args, "OOO!O!", &getitem, &stack, &PyType_Type, &memory, &PyType_Type,
+                          &masked)
         || offset_of(memory, "draft", &DRAFT) < 0
         || offset_of(masked, "value", &MASKED_VALUE) < 0
         || offset_of(masked, "alive", &ALIVE) < 0) {
@@ -183,6 +188,7 @@ register_reads(PyObject *module, PyObject *args)
     }
     Py_INCREF(args);
     GETITEM = getitem;
+    STACK = stack;
     MEMORY_TYPE = memory;
     MASKED = masked;
     Py_RETURN_NONE;

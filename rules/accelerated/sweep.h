@@ -5,10 +5,13 @@
 
 #include "reads.h"
 
-/* Entries by their length: (a, da), (a, da, b, db), and six of a read entry; see `entries`. */
+/* Entries by their length: (a, da), (a, da, b, db), six of a read entry, and of arrays
+   (a, partial, args), (a, partial, b, partial, args); see `entries`. */
 #define OF_NUMBER 2
 #define OF_NUMBERS 4
 #define READ 6
+#define OF_ARRAY 3
+#define OF_ARRAYS 5
 
 /* Whether a cotangent is multiplied and added here: floats, and duals. */
 static int
@@ -108,10 +111,67 @@ pull_to(PyObject *bars, PyObject *index, PyObject *ybar, PyObject *partial)
 
 typedef struct {
     PyObject_HEAD
-    PyObject *entries, *bars, *owned;
-    Py_ssize_t next, inputs;
+    PyObject *entries, *bars, *owned, *add;
+    Py_ssize_t next, inputs, small;
     int last;
 } Order;
+
+/* `partial(*args) * ybar`, where None is 1. */
+static PyObject *
+pulled_back(PyObject *partial, PyObject *args, PyObject *ybar)
+{
+    if (partial == Py_None) {
+        return Py_NewRef(ybar);
+    }
+    PyObject *factor;
+    if ((partial == FIRST || partial == SECOND) && PyTuple_GET_SIZE(args) == 3) {
+        factor = Py_NewRef(PyTuple_GET_ITEM(args, partial == FIRST ? 1 : 2));
+    }
+    else {
+        factor = PyObject_Call(partial, args, NULL);
+    }
+    PyObject *xbar = factor == NULL ? NULL : PyNumber_Multiply(factor, ybar);
+    Py_XDECREF(factor);
+    return xbar;
+}
+
+/* Add `xbar`, which it takes over, to the cotangent of the entry that `index` names. */
+static int
+accumulate(Order *self, PyObject *index, PyObject *xbar)
+{
+    Py_ssize_t at = PyLong_AsSsize_t(index);
+    if (xbar == NULL || at < 0 || at >= PyList_GET_SIZE(self->bars)) {
+        Py_XDECREF(xbar);
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_IndexError, "an entry comes before those it was made of");
+        }
+        return -1;
+    }
+    if (PyList_GET_ITEM(self->bars, at) == Py_None) {
+        return PyList_SetItem(self->bars, at, xbar);
+    }
+    PyObject *stack[] = {NULL, index, xbar};
+    PyObject *done = PyObject_Vectorcall(self->add, stack + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                         NULL);
+    Py_DECREF(xbar);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* Pull back through an entry of arrays: the cotangent is a small array, which needs no owner. */
+static int
+pull_array(Order *self, PyObject *entry, PyObject *ybar)
+{
+    Py_ssize_t size = PyTuple_GET_SIZE(entry);
+    PyObject *args = PyTuple_GET_ITEM(entry, size - 1);
+    for (Py_ssize_t k = 0; k < size - 1; k += 2) {
+        PyObject *xbar = pulled_back(PyTuple_GET_ITEM(entry, k + 1), args, ybar);
+        if (accumulate(self, PyTuple_GET_ITEM(entry, k), xbar) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
 
 static void
 order_dealloc(Order *self)
@@ -120,6 +180,7 @@ order_dealloc(Order *self)
     Py_XDECREF(self->entries);
     Py_XDECREF(self->bars);
     Py_XDECREF(self->owned);
+    Py_XDECREF(self->add);
     PyObject_GC_Del(self);
 }
 
@@ -129,7 +190,18 @@ order_traverse(Order *self, visitproc visit, void *arg)
     Py_VISIT(self->entries);
     Py_VISIT(self->bars);
     Py_VISIT(self->owned);
+    Py_VISIT(self->add);
     return 0;
+}
+
+/* Whether a cotangent is an array whose owner nobody asks for: a small one, or a dual one. */
+static int
+is_small_array(Order *self, PyObject *ybar)
+{
+    if (Py_TYPE(ybar) == DUAL_ARRAY) {
+        return SLOT(ybar, AT_LEVEL) != NULL && is_forward(SLOT(ybar, AT_LEVEL));
+    }
+    return Py_TYPE(ybar) == &PyArray_Type && PyArray_SIZE((PyArrayObject *)ybar) < self->small;
 }
 
 /* Pull back through one entry, if it is one of numbers or a read one; say whether it was. */
@@ -137,7 +209,7 @@ static int
 pull_entry(Order *self, PyObject *entry, PyObject *ybar)
 {
     Py_ssize_t size = PyTuple_CheckExact(entry) ? PyTuple_GET_SIZE(entry) : 0;
-    if (size != OF_NUMBER && size != OF_NUMBERS && size != READ) {
+    if (size < OF_NUMBER || size > READ) {
         return 0;
     }
     if (ybar == Py_None) {
@@ -149,11 +221,15 @@ pull_entry(Order *self, PyObject *entry, PyObject *ybar)
         }
         return PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0 ? -1 : 1;
     }
-    if (!is_cotangent(ybar)) {
+    int of_arrays = size == OF_ARRAY || size == OF_ARRAYS;
+    if (!(of_arrays ? is_small_array(self, ybar) : is_cotangent(ybar))) {
         return 0;
     }
     if (PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0) {
         return -1;
+    }
+    if (of_arrays) {
+        return pull_array(self, entry, ybar) < 0 ? -1 : 1;
     }
     for (Py_ssize_t k = 0; k < size; k += 2) {
         if (pull_to(self->bars, PyTuple_GET_ITEM(entry, k), ybar, PyTuple_GET_ITEM(entry, k + 1))
@@ -204,17 +280,19 @@ static PyTypeObject OrderType = {
 };
 
 PyDoc_STRVAR(order_doc,
-"order(entries, bars, owned, inputs, last)\n--\n\n"
-"Yield the entries that a sweep pulls back through, and do those of numbers in between.");
+"order(entries, bars, owned, add, inputs, last, small)\n--\n\n"
+"Yield the entries that a sweep pulls back through, and do the common ones in between.\n\n"
+"add(index, xbar) adds up cotangents of an entry; an array of fewer than small numbers has no\n"
+"owner to ask for.");
 
 static PyObject *
 order(PyObject *module, PyObject *args)
 {
-    PyObject *entries, *bars, *owned;
-    Py_ssize_t inputs;
+    PyObject *entries, *bars, *owned, *add;
+    Py_ssize_t inputs, small;
     int last;
-    if (!PyArg_ParseTuple(args, "O!O!O!np", &PyList_Type, &entries, &PyList_Type, &bars,
-                          &PySet_Type, &owned, &inputs, &last)) {
+    if (!PyArg_ParseTuple(args, "O!O!O!Onpn", &PyList_Type, &entries, &PyList_Type, &bars,
+                          &PySet_Type, &owned, &add, &inputs, &last, &small)) {
         return NULL;
     }
     Order *self = PyObject_GC_New(Order, &OrderType);
@@ -224,6 +302,8 @@ order(PyObject *module, PyObject *args)
     self->entries = Py_NewRef(entries);
     self->bars = Py_NewRef(bars);
     self->owned = Py_NewRef(owned);
+    self->add = Py_NewRef(add);
+    self->small = small;
     self->next = PyList_GET_SIZE(entries) - 1;
     self->inputs = inputs;
     self->last = last;

@@ -8,19 +8,16 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 from multipledispatch.variadic import Variadic
 
 from ...config import RuleConfig, RuleError, defined_at
-from ..accelerated import numbers
 from ..annotations import Function
 from ..loading import lacking, load, needed
 from ..signatures import RuleSignature, name_of
 from ..tangents.zeros import linear_in
-from ..tracing.funnel import getitem, shown
-from ..tracing.level import ONE, type_under
+from ..tracing.funnel import shown
+from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
-from ..tracing.views import Memory
 from .arity import check_arity
 from .keys import (
     carried,
@@ -31,9 +28,7 @@ from .keys import (
 )
 from .kinds import Kind, ScalarRule
 from .methods import OPTED_OUT, Methods
-from .partials import first, minus_quotient_over_second, over_second, second
 from .pullback import CheckedPullback
-from .structural_zeros import Masked
 
 # Each takes a function that has no rule, and says whether it has just registered more rules.
 # Rules for optional libraries come this way, so that nobody imports a library for them.
@@ -416,8 +411,4 @@ def split_config(call: tuple) -> tuple[Any, tuple]:
 
 frule = FRuleTable("frule")
 rrule = RRuleTable("rrule")
-if numbers is not None:
-    numbers.register_rules(ScalarRule, frule, rrule, ONE, np.float64)
-    numbers.register_reads(getitem, Memory, Masked)
-    numbers.register_partials(first, second, over_second, minus_quotient_over_second)
 batch_rule = BatchRuleTable("batch_rule")

@@ -114,20 +114,73 @@ def program_of(seed):
     return program
 
 
+ARRAYS = (
+    np.array([0.5, -1.0, 2.0]), np.array([0.0, 1.0, 1e-200]), np.array([[1.0], [2.0]]),
+    np.array([1.0, 2.0, 3.0], np.float32), np.array([1, 2, 3]), np.array(2.0), np.array([1j, 2, 3]),
+    np.ones((2, 3)), np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]),
+)  # fmt: skip
+PARTS = (
+    lambda x: x[0], lambda x: x[..., ::-1], lambda x: x[..., :1], lambda x: x.reshape(-1)[0],
+    lambda x: np.stack([x, x]), lambda x: x.copy(), lambda x: x.sum(), lambda x: x.T,
+)  # fmt: skip
+
+
+def changed_after_use(x):
+    """Return a product with a plain array that is written to afterwards, and one with a buffer."""
+    plain, buffer = np.array([2.0, 3.0, 4.0]), cnp.zeros(3)
+    y = x * plain
+    plain[:] = 0.0
+    buffer[:] = y if y.ndim == 1 else y.reshape(-1)[0]
+    y = y * buffer
+    buffer[1] = 5.0
+    return y + buffer
+
+
+def array_program_of(seed):
+    """Return a function of an array of three numbers, drawn from a seed."""
+    draw = random.Random(seed)
+    usual = draw.random() < 0.6
+    constants = (0.5, -1.25, 2, np.float64(0.75), *ARRAYS[:1]) if usual else (*CONSTANTS, *ARRAYS)
+    steps = []
+    for _ in range(draw.randint(2, 10)):
+        kind = draw.random()
+        if kind < 0.6:
+            f = draw.choice(TWO[: 4 if usual else None])
+            steps.append(
+                (f, draw.random(), draw.choice((draw.random(), (draw.choice(constants),))))
+            )
+        elif kind < 0.8:
+            steps.append((draw.choice(ONE[: 9 if usual else -1]), draw.random()))
+        elif kind < 0.95:
+            steps.append((draw.choice(PARTS), draw.random()))
+        else:
+            steps.append((changed_after_use, draw.random()))
+
+    def program(xs):
+        values = [xs]
+        for f, *places in steps:
+            given = [p[0] if type(p) is tuple else values[int(p * len(values))] for p in places]
+            values.append(f(*given))
+        return [sum([np.sum(y) for y in values])]
+
+    return program
+
+
 def transforms_of(seed):
     """Yield pairs of a name and a function without arguments: a transform of a program."""
     draw = random.Random(-1 - seed)
-    count = draw.randint(1, 4)
+    of_arrays = seed % 5 == 1
+    count = 3 if of_arrays else draw.randint(1, 4)
     point = [
         draw.choice(POINTS) if draw.random() < 0.4 else draw.uniform(-2, 2) for _ in range(count)
     ]
     kinds = point, np.array(point), [np.float64(x) for x in point]
-    xs = kinds[draw.randrange(3)]
+    xs = kinds[1 if of_arrays else draw.randrange(3)]
     direction = [draw.uniform(-1, 1) for _ in point]
     v = type(xs)(direction) if type(xs) is list else np.array(direction)
     if type(xs) is list:
         v = [type(x)(xdot) for x, xdot in zip(xs, v, strict=True)]
-    program = program_of(seed)
+    program = array_program_of(seed) if of_arrays else program_of(seed)
 
     def last(xs):
         return program(xs)[-1]
@@ -185,5 +238,5 @@ def outcomes(seed):
 
 
 if __name__ == "__main__":
-    for seed in range(int(sys.argv[1]), int(sys.argv[2])):
+    for seed in range(*map(int, sys.argv[1:])):
         print(*outcomes(seed), sep="\n")

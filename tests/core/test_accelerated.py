@@ -15,7 +15,7 @@ from chainrules.rules.accelerated import numbers
 from chainrules.rules.accelerated.digest import digest_of
 
 HERE = Path(__file__).parent
-SEEDS = 0, 60
+SEEDS = 0, 80
 
 accelerated = pytest.mark.skipif(numbers is None, reason="it was not compiled here")
 

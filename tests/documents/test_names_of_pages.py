@@ -57,6 +57,16 @@ def test_the_reference_has_each_public_name_once(module):
     assert sorted(listed) == sorted(importlib.import_module(module).__all__)
 
 
+def test_each_page_stands_in_a_table_of_contents():
+    """So that the site leads to it; `make docs` would refuse one that does not."""
+    listed = {(TOP / "README.md"), (TOP / "docs" / "index.md")}
+    for page in PAGES:
+        for contents in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text("utf-8"), re.S):
+            names = re.findall(r"^(?:[^:\n]*<)?([\w./]+)>?$", contents, re.M)
+            listed |= {(page.parent / f"{name}.md").resolve() for name in names}
+    assert [] == [name_of(page) for page in PAGES if page not in listed]
+
+
 def test_names_that_people_bring_along_are_in_the_tables():
     """Each name that answers with what to write stands in a table of the guides, too."""
     tables = "".join(p.read_text(encoding="utf-8") for p in (TOP / "docs/coming_from").glob("*.md"))

@@ -41,7 +41,14 @@ from .watched import WatchedBlocks, WatchedDuals
 
 
 class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
-    """The dual-number engine's configuration: rules handed it may call back in forward mode."""
+    """The dual-number engine's configuration: rules handed it may call back in forward mode.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> cr.frule_via_ad(cr.ForwardConfig(), (cr.NoTangent(), 1.0), lambda x: x * x, 3.0)
+    (9.0, 6.0)
+    """
 
     __slots__ = ()
 

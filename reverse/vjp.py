@@ -39,7 +39,15 @@ from .watched import new_tape
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
-    """The tape engine's configuration: rules handed it may call back in both modes."""
+    """The tape engine's configuration: rules handed it may call back in both modes.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> y, pullback = cr.rrule_via_ad(cr.ReverseConfig(), lambda x: x * x, 3.0)
+    >>> y, pullback(1.0)
+    (9.0, (NoTangent(), 6.0))
+    """
 
     __slots__ = ()
 

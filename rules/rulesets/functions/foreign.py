@@ -107,6 +107,9 @@ class Foreign:
         """Give NumPy's numbers to the last bit from now on; say whether that is something new."""
         return False
 
+    def on_threads(self, threads: int) -> None:
+        """Run on so many threads from now on, where that is possible."""
+
     def derivative(self, direction: str, n: int) -> "Foreign":
         """Return what ``push`` or ``pull`` makes for ``n`` arguments, made once."""
         key = direction, n

@@ -273,6 +273,9 @@ class Compiled:
         self, recorder: Recorder, output: Any, values: list, y: Any
     ) -> RecordedPath | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
+        for _, f, *_ in recorder.plan:
+            if isinstance(f, Foreign):
+                f.on_threads(self.threads)
         native = natively(recorder, output, self.threads)
         if native is not None:
             recording = RecordedPath(recorder, native.run, native.how)

@@ -31,7 +31,7 @@ def lower_loops() -> None:
     from .native import available
 
     if available():
-        from .loops import loop_lowering  # noqa: F401 - it is asked
+        from .loops import batch_lowering, loop_lowering  # noqa: F401 - they are asked
 
 
 def _line(recorder: Recorder, output: Any, threads: int) -> Any:

@@ -15,9 +15,11 @@ from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
+from ..native.branching import BranchingLoop, NestedLoop, Way
 from ..native.stepping import driver
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
+from ..record.recording import ItemRecorder, StepRecorder
 from ..record.walk import parts_of
 from .held import are_same
 from .ways import Layouts, native_way, recorded
@@ -47,20 +49,38 @@ class Step:
         self.goes_on = goes_on
 
 
+class Items:
+    """Options of a loop over the items of a batch, whose ways are one native function.
+
+    At most ``ways`` are native; ``tell`` is told, with a reason and a line, where items run in
+    Python. ``run`` is the class of its runs.
+    """
+
+    __slots__ = ("run", "tell", "threads", "ways")
+
+    def __init__(self, ways: int, tell: Callable[[str, str], None], run: Any) -> None:
+        self.ways, self.tell, self.run = ways, tell, run
+        self.threads = 1
+
+
 class NativeLoop(Foreign):
     """A loop of one step.
 
     ``backwards`` begins at the last row. ``zeros`` is not None where tangents are carried, and says
     which parts of the carry are zero tangents at first: with zeros in their place a slope that is
-    infinite gives NaN, and such a loop is run again in Python, with structural zeros.
+    infinite gives NaN, and such a loop is run again in Python, with structural zeros. ``items`` are
+    the options of a loop over the items of a batch.
     """
 
     __slots__ = (
         "backwards",
         "bodies",
+        "branching",
         "captured",
         "derived",
+        "items",
         "layouts",
+        "new_recorder",
         "refused",
         "step",
         "zeros",
@@ -75,9 +95,12 @@ class NativeLoop(Foreign):
         layouts: Layouts,
         backwards: bool = False,
         zeros: frozenset[int] | None = None,
+        items: Items | None = None,
     ) -> None:
         super().__init__("loop", self._run, self._none, self._none)
-        self.step, self.layouts = step, layouts
+        self.step, self.layouts, self.items = step, layouts, items
+        self.new_recorder: type[Recorder] = StepRecorder if items is None else ItemRecorder
+        self.branching: tuple[int, BranchingLoop] | None = None  # of so many bodies
         self.backwards, self.zeros = backwards, zeros
         self.derived: dict[Hashable, Any] = {}  # loops
         self.captured: Captured | None = None
@@ -93,8 +116,31 @@ class NativeLoop(Foreign):
 
     @property
     def gives_one_shape(self) -> bool:
-        """Say whether it gives no rows, of which there are as many as rounds."""
-        return not self.layouts.given.places
+        """Say whether it gives no rows of which there are as many as rounds, but for items."""
+        return self.items is not None or not self.layouts.given.places
+
+    @property
+    def nested(self) -> NestedLoop | None:
+        """Return the loop as a part of another's step, which a ``while`` loop without rows is."""
+        if self.step.goes_on is None or self.layouts.given.places:
+            return None
+        carried = self.layouts.carry.size
+        return NestedLoop(self, self.all_ways, carried, self.zeros is not None)
+
+    def all_ways(self) -> list[Way]:
+        """Return the ways through a step that are known so far."""
+        return [body.way for body in self.bodies]
+
+    def branched(self) -> BranchingLoop | None:
+        """Return all ways as one native function, if there are any."""
+        ways = len(self.bodies)
+        if ways and (self.branching is None or self.branching[0] != ways):
+            self.branching = ways, BranchingLoop(self.all_ways(), self.layouts.carry.size)
+        return None if self.branching is None else self.branching[1]
+
+    def on_threads(self, threads: int) -> None:
+        if self.items is not None:
+            self.items.threads = threads
 
     def split(self, leaves: tuple) -> tuple[list, list, list]:
         """Return the carry, what is captured, and the columns."""
@@ -129,8 +175,20 @@ class NativeLoop(Foreign):
         ------
         NotRecordable, NotLowered
         """
-        recorder, output = self.recorded_way(carry, captured, row)
-        self.bodies.append(native_way(recorder, output, self.layouts))
+        while True:
+            recorder, output = self.recorded_way(carry, captured, row)
+            try:
+                self.bodies.append(native_way(recorder, output, self.layouts))
+            except NotLowered:
+                if not self.unrolls_from_now():
+                    raise
+            else:
+                return
+
+    def unrolls_from_now(self) -> bool:
+        """Record the rounds of loops within a step one by one from now on; say if that is new."""
+        new, self.new_recorder = self.new_recorder is ItemRecorder, StepRecorder
+        return new
 
     def add_end(self, carry: list, captured: list) -> None:
         """Record the condition at these values, of which it is not true.
@@ -156,12 +214,13 @@ class NativeLoop(Foreign):
         return self.step.goes_on is None or self.step.goes_on(carry, captured)
 
     def _recorded(self, flat: Callable, values: list) -> tuple[Recorder, list]:
-        if len(self.bodies) >= LOOP_WAYS:
-            raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
+        most = LOOP_WAYS if self.items is None else self.items.ways
+        if len(self.bodies) >= most:
+            raise NotLowered(f"a step with more than {most} ways through it")
         state = self.captured or self.step.new_captured()
         before = self.step.held()
         try:
-            found = recorded(flat, values, state)
+            found = recorded(flat, values, state, self.new_recorder)
         finally:
             if not are_same(before, self.step.held()):
                 raise UnsuitedLoopError("a step that writes into what it captures")
@@ -192,8 +251,9 @@ class NativeLoop(Foreign):
     def _run(self, count: Any, *leaves: Any) -> tuple:
         carry, captured, columns = self.split(leaves)
         if self.captured is not None and self.captured.changed():
-            self.captured, self.bodies = None, []
-        run = LoopRun(self, count, carry, captured, columns)
+            self.captured, self.bodies, self.branching = None, [], None
+        new = LoopRun if self.items is None else self.items.run
+        run = new(self, count, carry, captured, columns)
         while run.native() and run.round_in_python():
             pass
         if self.zeros is not None and not run.is_finite():

@@ -18,6 +18,7 @@ from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
 from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
+from ..native.branching import NestedLoop, NestedResult
 
 
 def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
@@ -202,6 +203,24 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     if type(parts) is not list:
         raise NotLowered("a part of a result")
     return parts[k]
+
+
+def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[Names]:
+    """Return what a ``while`` loop within a step gives: the number of rounds, and its carry."""
+    given = []
+    for x in args[1:]:
+        names = line.names(x)
+        if names.kind == "b1":
+            raise NotLowered("a truth that a loop takes")
+        given += names.ids.reshape(-1).tolist()
+    found = [Names(np.array(line.op(NestedResult(loop, 0), *given)), "i8")]
+    for place in layouts.carry.places:
+        ids = [line.op(NestedResult(loop, k + 1), *given) for k in range(place.start, place.end)]
+        kind = "i8" if place.whole else "f8"
+        found.append(Names(np.array(ids, np.int64).reshape(place.form.shape), kind))
+        if loop.finite and not place.whole:
+            line.finite += ids
+    return found
 
 
 STEPS: dict[Any, Callable] = {

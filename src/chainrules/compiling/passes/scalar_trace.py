@@ -20,7 +20,7 @@ from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input
 from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
-from .scalar_steps import STEPS
+from .scalar_steps import STEPS, nested_loop
 
 _LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
@@ -30,7 +30,8 @@ class ScalarTrace:
     """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for.
 
     With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
-    that may have grown beyond what a float64 holds exactly.
+    that may have grown beyond what a float64 holds exactly; ``finite`` of what a loop gives, where
+    it is to be run in Python if it is not finite.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ScalarTrace:
     ) -> None:
         self.whole = whole
         self.exact: list[int] = []
+        self.finite: list[int] = []
         self.forms = recorder.forms
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
@@ -174,7 +176,7 @@ class ScalarTrace:
 
     # ---- operations -----------------------------------------------------------------------------
 
-    def op(self, name: str, *ids: int) -> int:
+    def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
         simple = _simplified(self, name, ids)
         if simple is not None:
@@ -324,6 +326,8 @@ class ScalarTrace:
         return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
 
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        if self.whole and (nested := getattr(f, "nested", None)) is not None:
+            return nested_loop(self, nested, f.layouts, args)
         if f not in MOVING:
             raise NotLowered(getattr(f, "__name__", str(f)))
         if f is np.broadcast_arrays:

@@ -1,13 +1,15 @@
 """Run of a loop over the items of a batch: natively, and in Python where no way fits an item."""
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...config import user_line
-from ...config.thresholds import ITEM_PIECE
+from ...config.thresholds import ITEM_PIECE, ITEMS_REFUSED, LOOP_REFUSALS
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..native.branching import BranchingLoop
+from ..native.stepping import StepBody
 from ..native.threads import share
 from .native_loop import LoopRun, NativeLoop, _dense
 
@@ -21,6 +23,13 @@ class Missed(NamedTuple):
     end: int
     why: int
     numbers: np.ndarray
+    code: BranchingLoop | None
+
+
+def _parting(bodies: list[StepBody]) -> str:
+    """Return the user's line of the guard that most ways end with."""
+    lines = Counter(body.lines[-1] for body in bodies if body.lines)
+    return lines.most_common(1)[0][0] if lines else user_line()
 
 
 class ItemRun(LoopRun):
@@ -35,20 +44,19 @@ class ItemRun(LoopRun):
         super().__init__(loop, count, carry, captured, columns)
         assert loop.items is not None
         self.items, self.told = loop.items, False
+        self.refused = 0  # items without a native form
         pieces = range(0, self.end, ITEM_PIECE)
         self.waiting = [(k, min(k + ITEM_PIECE, self.end)) for k in reversed(pieces)]
         self.missed: list[Missed] = []  # the first item first
-        self.code: BranchingLoop | None = None
 
     def native(self) -> bool:
         """Go on natively; return whether there is an item that no way fits, which is ``done``."""
         while self.waiting and (not self.missed or self.waiting[-1][0] < self.missed[0].item):
-            self.code = self.loop.branched()
-            if self.code is None:
-                first, end = self.waiting.pop()
-                self.missed.append(Missed(first, end, _NO_WAY, self.captured))
+            code = self.loop.branched()
+            if code is None:
+                self.missed.append(Missed(*self.waiting.pop(), _NO_WAY, self.captured, None))
             else:
-                self._run_pieces(self.code)
+                self._run_pieces(code)
         if not self.missed:
             return False
         self.done = self.missed[0].item
@@ -81,22 +89,23 @@ class ItemRun(LoopRun):
         code.run(state, self.carry, self.captured, self.taken, self.given, scratch)
         item, *_, why = state.tolist()
         if why:
-            found.append(Missed(item, end, why, scratch))
+            found.append(Missed(item, end, why, scratch, code))
 
     def round_in_python(self) -> bool:
         """Find a way for the first item that none fits, or run the item in Python."""
-        item, end, why, numbers = self.missed.pop(0)
-        if why < _NESTED or not self._found_round(why - _NESTED, numbers):
+        missed = self.missed.pop(0)
+        item = missed.item
+        if missed.why < _NESTED or not self._found_round(missed):
             self._run_item(item)
             item += 1
-        if item < end:
-            self.waiting.append((item, end))
+        if item < missed.end:
+            self.waiting.append((item, missed.end))
         return True
 
-    def _found_round(self, k: int, numbers: np.ndarray) -> bool:
+    def _found_round(self, missed: Missed) -> bool:
         """Run a nested loop by itself, from where no way was found; say whether one is new."""
-        assert self.code is not None
-        inner = self.code.nested[k]
+        assert missed.code is not None
+        inner, numbers = missed.code.nested[missed.why - _NESTED], missed.numbers
         known, layouts = len(inner.bodies), inner.layouts
         cut = layouts.carry.size
         inner(-1, *layouts.carry.read(numbers), *layouts.captured.read(numbers[cut:]))
@@ -116,12 +125,23 @@ class ItemRun(LoopRun):
             raise UnsuitedLoopError(str(error)) from error
 
     def _record(self, carry: list, row: list) -> None:
+        """Record the way of an item, unless there are too many, or items without a native form.
+
+        Raises
+        ------
+        UnsuitedLoopError
+            If many items have none.
+        """
         loop = self.loop
-        if len(loop.bodies) < self.items.ways:
-            loop.try_to(loop.add_way, carry, self.plain, row)
+        if loop.refused > LOOP_REFUSALS:
+            self.refused += 1
+            if self.refused > LOOP_REFUSALS + self.end // ITEMS_REFUSED:
+                raise UnsuitedLoopError("many items without a native form")
+        elif len(loop.bodies) < self.items.ways:
+            loop.try_to(loop.add_way, carry, self.plain, row, patient=True)
         elif not self.told:
             self.told = True
-            self.items.tell(f"more than {self.items.ways} ways", user_line())
+            self.items.tell(f"more than {self.items.ways} ways", _parting(loop.bodies))
 
     def results(self) -> tuple:
         self.done = self.end

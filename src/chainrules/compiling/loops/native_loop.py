@@ -9,13 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import LOOP_CAPACITY, LOOP_CHUNK, LOOP_REFUSALS, LOOP_WAYS
+from ...config.thresholds import (
+    ITEM_OPERATIONS,
+    LOOP_CAPACITY,
+    LOOP_CHUNK,
+    LOOP_REFUSALS,
+    LOOP_WAYS,
+)
 from ...rules import ZERO, AbstractZero, innermost
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
-from ..native.branching import BranchingLoop, NestedLoop, Way
+from ..native.branching import BranchingLoop, NestedLoop, WayTree
 from ..native.stepping import driver
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
@@ -83,6 +89,7 @@ class NativeLoop(Foreign):
         "new_recorder",
         "refused",
         "step",
+        "tree",
         "zeros",
     )
 
@@ -100,6 +107,7 @@ class NativeLoop(Foreign):
         super().__init__("loop", self._run, self._none, self._none)
         self.step, self.layouts, self.items = step, layouts, items
         self.new_recorder: type[Recorder] = StepRecorder if items is None else ItemRecorder
+        self.tree = WayTree()
         self.branching: tuple[int, BranchingLoop] | None = None  # of so many bodies
         self.backwards, self.zeros = backwards, zeros
         self.derived: dict[Hashable, Any] = {}  # loops
@@ -127,9 +135,11 @@ class NativeLoop(Foreign):
         carried = self.layouts.carry.size
         return NestedLoop(self, self.all_ways, carried, self.zeros is not None)
 
-    def all_ways(self) -> list[Way]:
-        """Return the ways through a step that are known so far."""
-        return [body.way for body in self.bodies]
+    def all_ways(self) -> WayTree:
+        """Return the tree of the ways through a step that are known so far."""
+        if self.tree.ways > len(self.bodies):
+            self.tree = WayTree()
+        return self.tree.grow([body.way for body in self.bodies])
 
     def branched(self) -> BranchingLoop | None:
         """Return all ways as one native function, if there are any."""
@@ -137,6 +147,11 @@ class NativeLoop(Foreign):
         if ways and (self.branching is None or self.branching[0] != ways):
             self.branching = ways, BranchingLoop(self.all_ways(), self.layouts.carry.size)
         return None if self.branching is None else self.branching[1]
+
+    def has_changed(self) -> bool:
+        """Say whether anything is another that the loop, or one within it, captures."""
+        nested = () if self.branching is None else self.branching[1].nested
+        return any(x.captured is not None and x.captured.changed() for x in (self, *nested))
 
     def on_threads(self, threads: int) -> None:
         if self.items is not None:
@@ -178,7 +193,10 @@ class NativeLoop(Foreign):
         while True:
             recorder, output = self.recorded_way(carry, captured, row)
             try:
-                self.bodies.append(native_way(recorder, output, self.layouts))
+                body = native_way(recorder, output, self.layouts)
+                if self.items is not None and len(body.way.ops) > ITEM_OPERATIONS:
+                    raise NotLowered("an item of many operations")
+                self.bodies.append(body)
             except NotLowered:
                 if not self.unrolls_from_now():
                     raise
@@ -227,8 +245,10 @@ class NativeLoop(Foreign):
         self.captured = state
         return found
 
-    def try_to(self, add: Callable, *values: list) -> None:
+    def try_to(self, add: Callable, *values: list, patient: bool = False) -> None:
         """Add a way, or an end, at these values; without a native form it is run in Python.
+
+        Who is ``patient`` counts by himself how often that happens.
 
         Raises
         ------
@@ -243,15 +263,15 @@ class NativeLoop(Foreign):
             raise UnsuitedLoopError(str(error)) from error
         except Exception as error:  # if it is the user's own, it comes again in the round itself
             self.refused += 1
-            if self.refused > LOOP_REFUSALS:
+            if self.refused > LOOP_REFUSALS and not patient:
                 raise UnsuitedLoopError(str(error)) from error
 
     # ---- running --------------------------------------------------------------------------------
 
     def _run(self, count: Any, *leaves: Any) -> tuple:
         carry, captured, columns = self.split(leaves)
-        if self.captured is not None and self.captured.changed():
-            self.captured, self.bodies, self.branching = None, [], None
+        if self.has_changed():
+            self.captured, self.bodies, self.branching, self.tree = None, [], None, WayTree()
         new = LoopRun if self.items is None else self.items.run
         run = new(self, count, carry, captured, columns)
         while run.native() and run.round_in_python():

@@ -78,6 +78,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
             trace.exact += names
         wanted += [(name, held, place.start + k) for k, name in enumerate(names)]
     expected: list[bool] = []
+    lines: list[str] = []
     for _, look in recorder.looks:
         if look.kind in STRUCTURE:
             continue
@@ -88,6 +89,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
             continue  # a constant, in each round what it was in the first
         wanted.append((truth, "t", len(expected)))
         expected.append(look.seen == ("bool", True))
+        lines.append(look.line)
     largest = trace.constant(float(EXACT))
     for name in dict.fromkeys(name for name in trace.exact if name >= trace.first):
         small = trace.op("less_equal", trace.op("absolute", name), largest)
@@ -99,7 +101,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
     wanted = [(_variable(trace, name), held, at) for name, held, at in wanted]
     _, ops, operand = trace.program([name for name, _, _ in wanted])
     outputs = [(operand(name), held, at) for name, held, at in wanted]
-    return StepBody(Way(reads, ops, outputs, expected, stops))
+    return StepBody(Way(reads, ops, outputs, expected, stops), lines)
 
 
 def _positions(output: list) -> set[int]:

@@ -51,7 +51,7 @@ class NestedLoop(NamedTuple):
     """A ``while`` loop within a way: of so many carried numbers, by the ways that it has now."""
 
     of: Any  # whose ways they are
-    ways: Callable[[], Sequence[Way]]
+    tree: Callable[[], WayTree]
     carried: int
     finite: bool  # whether what it gives is of use only if it is
 
@@ -72,11 +72,11 @@ class BranchingLoop:
     captured numbers are in ``scratch`` then.
     """
 
-    def __init__(self, ways: Sequence[Way], carried: int) -> None:
+    def __init__(self, tree: WayTree, carried: int) -> None:
         with making:
             module = Module()
             writer = _Writer(module)
-            writer.write(ways, carried)
+            writer.write(tree, carried)
             self.nested = writer.nested
             self.scratch = max(writer.scratch, 1)
             effort = 2 if writer.operations <= CAREFUL_OPERATIONS else 1
@@ -164,6 +164,29 @@ def _placed(root: _Node, guards: list[tuple[int, bool]], end: tuple[list, bool])
     return node.guard is None
 
 
+class WayTree:
+    """Ways with what they share: numbered values, and trees of guards, which are tried in turn."""
+
+    def __init__(self) -> None:
+        self.values = _Values()
+        self.roots: list[_Node] = []
+        self.ways = self.captured = 0
+
+    def grow(self, ways: Sequence[Way]) -> WayTree:
+        """Put in those of all ``ways`` that are new, and return itself."""
+        for way in ways[self.ways :]:
+            guards, stored = self.values.taken(way)
+            end = stored, way.stops
+            if not any(_placed(root, guards, end) for root in self.roots):
+                self.roots.append(_Node())
+                _placed(self.roots[-1], guards, end)
+            self.captured = max(
+                [self.captured, *[at + 1 for held, at in way.inputs if held == "k"]]
+            )
+        self.ways = len(ways)
+        return self
+
+
 # ---- text ----------------------------------------------------------------------------------------
 
 
@@ -187,13 +210,12 @@ class _Writer:
         self.nested: list[Any] = []
         self.scratch = self.operations = 0
 
-    def write(self, ways: Sequence[Way], carried: int) -> None:
+    def write(self, tree: WayTree, carried: int) -> None:
         """Write ``@run``, which reads and writes the arrays of the loop over rows."""
         fn = self.fn
         first, end, width_in, width_out = (self._load("%x0", k, "i64") for k in range(4))
         carry = [self._load("%x1", k) for k in range(carried)]
-        captured = max((at for way in ways for held, at in way.inputs if held == "k"), default=-1)
-        held = [self._load("%x2", k) for k in range(captured + 1)]
+        held = [self._load("%x2", k) for k in range(tree.captured)]
 
         def leave(why: int, t: str, states: list[str]) -> None:
             for k, x in enumerate(states):
@@ -208,7 +230,7 @@ class _Writer:
             x, y = (fn.address(base, k, "i8") for (base, _), k in zip(places, at))
             return x, y
 
-        t, states = self._loop(ways, (first, end), carry, held, rows, leave)
+        t, states = self._loop(tree, (first, end), carry, held, rows, leave)
         leave(0, t, states)
         text = "\n".join(fn.lines)
         taken = ", ".join(f"ptr noalias %x{k}" for k in range(6))
@@ -221,7 +243,7 @@ class _Writer:
 
     def _loop(
         self,
-        ways: Sequence[Way],
+        tree: WayTree,
         ends: tuple[str, str],
         carry: list[str],
         captured: list[str],
@@ -240,23 +262,15 @@ class _Writer:
         more = fn.let(f"icmp slt i64 {t}, {end}")
         fn.put(f"br i1 {more}, label %{body}, label %{done if rows else missed}")
         fn.start(body)
-        values = _Values()
-        loop = _Loop(values, states, captured, rows(t) if rows else None, latch, done)
+        loop = _Loop(tree.values, states, captured, rows(t) if rows else None, latch, done)
 
         def leave_here(why: int, inner: str, carried: list[str]) -> None:
             leave(why, t, states)
 
-        roots: list[_Node] = []
-        for way in ways:
-            guards, stored = values.taken(way)
-            found = stored, way.stops
-            if not any(_placed(root, guards, found) for root in roots):
-                roots.append(_Node())
-                _placed(roots[-1], guards, found)
-        self.operations += len(values.made)
+        self.operations += len(tree.values.made)
         leaves: list[tuple[str, list[str]]] = []
-        starts = [fn.label() for _ in roots[1:]] + [missed]
-        for root, other in zip(roots, starts, strict=True):
+        starts = [fn.label() for _ in tree.roots[1:]] + [missed]
+        for root, other in zip(tree.roots, starts, strict=True):
             self._tree(root, loop, other, leaves, leave_here if rows else leave)
             fn.start(other)
         if rows:
@@ -373,7 +387,7 @@ class _Writer:
 
             carry, captured = given[: loop.carried], given[loop.carried :]
             ends = "0", str(NESTED_ROUNDS)
-            t, states = self._loop(loop.ways(), ends, carry, captured, None, leave_nested)
+            t, states = self._loop(loop.tree(), ends, carry, captured, None, leave_nested)
             have[key] = [fn.let(f"sitofp i64 {t} to double"), *states]
         text: str = have[key][of.number]
         return text

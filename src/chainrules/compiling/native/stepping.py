@@ -10,7 +10,7 @@ returns, to be told what to do.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -191,10 +191,13 @@ def integrand_address() -> int:
 
 
 class StepBody:
-    """The native body of a way through a step, made when it is first asked for its ``row``."""
+    """The native body of a way through a step, made when it is first asked for its ``row``.
 
-    def __init__(self, way: Way) -> None:
-        self.way = way
+    ``lines`` are the user's, of the guards in their order.
+    """
+
+    def __init__(self, way: Way, lines: Sequence[str]) -> None:
+        self.way, self.lines = way, lines
         self.expected = np.array(way.expected, np.bool_)
 
     @functools.cached_property

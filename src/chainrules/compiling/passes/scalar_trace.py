@@ -261,21 +261,32 @@ class ScalarTrace:
         return Names(flat.reshape(shape), kind)
 
     def product(self, a: Names, b: Names) -> Names:
-        """Multiply matrices or vectors as ``np.matmul`` does, of at most two axes."""
+        """Multiply matrices, vectors or stacks of matrices as ``np.matmul`` does."""
         a, b = self.as_kind(a, "f8"), self.as_kind(b, "f8")
-        if not 1 <= a.ids.ndim <= 2 or not 1 <= b.ids.ndim <= 2:
-            raise NotLowered("a product of stacks of matrices")
-        rows, columns = np.atleast_2d(a.ids), b.ids if b.ids.ndim == 2 else b.ids[:, None]
-        if rows.shape[1] == 0:
+        if not (a.ids.ndim and b.ids.ndim):
+            raise NotLowered("a product of numbers")
+        rows = a.ids if a.ids.ndim > 1 else a.ids[None, :]
+        columns = b.ids if b.ids.ndim > 1 else b.ids[:, None]
+        if rows.shape[-1] == 0:
             raise NotLowered("an empty product")
+        stack = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+        pairs = zip(
+            np.broadcast_to(rows, (*stack, *rows.shape[-2:])).reshape(-1, *rows.shape[-2:]),
+            np.broadcast_to(columns, (*stack, *columns.shape[-2:])).reshape(
+                -1, *columns.shape[-2:]
+            ),
+            strict=True,
+        )
         flat = [
             [
                 self.folded("add", [self.op("multiply", i, j) for i, j in zip(row, column)])
-                for column in columns.T.tolist()
+                for column in y.T.tolist()
             ]
-            for row in rows.tolist()
+            for x, y in pairs
+            for row in x.tolist()
         ]
-        shape = (*a.ids.shape[:-1], *b.ids.shape[1:])
+        last = a.ids.shape[-2:-1], b.ids.shape[-1:] if b.ids.ndim > 1 else ()
+        shape = (*stack, *last[0], *last[1])
         return Names(np.array(flat, np.int64).reshape(shape), "f8")
 
     # ---- steps ----------------------------------------------------------------------------------

@@ -66,7 +66,30 @@ def small_arrays(p):
     return np.sum(np.outer(x, x) @ x)
 
 
+MOVES = np.linspace(-1.0, 1.0, 40)
+
+
+def a_chain(p):
+    def move(state, by):
+        x, accepted = state
+        new = x + 0.5 * by * p[1]
+        if new * new < x * x + 0.3 + by:
+            return (new, accepted + 1), new
+        return (x, accepted), x * p[0]
+
+    (x, accepted), path = cr.scan(move, (p[0], 0), MOVES)
+    return x * accepted + np.mean(path**2) * p[1]
+
+
+def a_loop_of_a_fixed_length(p):
+    def step(x):
+        return x * 0.9 + 0.1 * p[1] if x > 0.6 else x + 0.07
+
+    return cr.loop(50, step, p[0]) if p[1] > 0.8 else p[1] * p[0]
+
+
 PROGRAMS = (
+    a_chain, a_loop_of_a_fixed_length,
     payoff, constant_on_one_side, root, root_by_while_loop, branches_around_a_loop, two_loops,
     extremes, small_arrays,
 )  # fmt: skip

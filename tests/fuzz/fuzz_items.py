@@ -41,7 +41,7 @@ def expressions(draw, of=EXPRESSIONS):
 
 @st.composite
 def statements(draw, depth=0):
-    kinds = ["number"] * 4 + ["if", "if", "while", "loop", "carry", "return"]
+    kinds = ["number"] * 4 + ["if", "if", "while", "loop", "carry", "scan", "return"]
     kind = draw(st.sampled_from(kinds if depth < 2 else kinds[:4]))
     name = draw(st.sampled_from(["y", "z"]))
     if kind == "number":
@@ -61,6 +61,10 @@ def statements(draw, depth=0):
         step = f"0.5 * c + 0.1 * np.sin({inner})"
         bent = f"({step} if c > 0.8 else 0.6 * c)" if draw(st.booleans()) else step
         return [f"{name} = cr.while_loop(lambda c: abs(c) > 0.4, lambda c: {bent}, {name})"]
+    if kind == "scan":
+        bent = f"(0.9 * c + t, {inner}) if c > {draw(st.sampled_from(NUMBERS))} else (c - t, c * t)"
+        rows = draw(st.sampled_from(["T", "T * p[1]", "T[::-1]"]))
+        return [f"y, ts = cr.scan(lambda c, t: {bent}, {name}, {rows})", "z = np.sum(ts) * 0.1"]
     step = f"lambda c: (0.5 * c[0], c[1] + c[0] * np.sin({inner}))"
     return [f"y, z = cr.while_loop(lambda c: abs(c[0]) > 0.3, {step}, (y, z))"]
 
@@ -69,7 +73,8 @@ def statements(draw, depth=0):
 def programs(draw):
     blocks = draw(st.lists(statements(), min_size=1, max_size=4))
     body = ["y, z = 1.0 * x, x * p[0]", *[line for block in blocks for line in block]]
-    return Program(INPUTS, tuple(body), draw(st.sampled_from(ENDS[:4])), check="items")
+    end = draw(st.sampled_from(ENDS[:4]))
+    return Program(INPUTS, tuple(body), end, ("T = np.linspace(-0.3, 0.4, 33)",), check="items")
 
 
 def of_item(name):

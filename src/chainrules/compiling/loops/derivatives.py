@@ -126,7 +126,7 @@ class PushedStep:
     """The pushforward of a step, for tangents where the masks say."""
 
     def __init__(self, loop: NativeLoop, moving: Mask, rows: Mask) -> None:
-        self.run, self.of, self.items = _as_tuples(loop.step), loop.layouts, loop.items
+        self.run, self.of, self.is_wide = _as_tuples(loop.step), loop.layouts, loop.is_wide
         self.moving, self.rows = moving, rows
         self.carried: Mask = ()
         self.given: Mask = ()
@@ -140,8 +140,8 @@ class PushedStep:
             return active_in(afterdot), active_in(givendot)
 
         self.carried, self.given = _settled(ask, carried)
-        if self.items:
-            self.given = _with_slopes(self.of.given)
+        if self.is_wide:
+            self.carried, self.given = map(_with_slopes, (self.of.carry, self.of.given))
 
     def push(self, carried: Mask, primals: Any, dots: Any) -> tuple[tuple, list, list]:
         xs = [tuple(x) for x in primals]
@@ -189,7 +189,7 @@ def pushed(
         layouts,
         loop.backwards,
         frozenset(zeros | (loop.zeros or set())),
-        loop.items,
+        loop,
     )
     return loop.derived.setdefault(key, (made, push))
 
@@ -235,7 +235,7 @@ def keeping(loop: NativeLoop) -> NativeLoop:
     given = RowLayout([*of.given.forms, *of.carry.forms])
     layouts = Layouts(of.carry, of.captured, of.taken, given)
     kept = Step(keep, step.new_captured, step.held, step.goes_on)
-    made = NativeLoop(kept, layouts, loop.backwards, loop.zeros, loop.items)
+    made = NativeLoop(kept, layouts, loop.backwards, loop.zeros, loop)
     return loop.derived.setdefault("keeping", made)
 
 
@@ -246,7 +246,7 @@ class PulledStep:
     """
 
     def __init__(self, loop: NativeLoop, seen: Mask) -> None:
-        self.run, self.of, self.items = _as_tuples(loop.step), loop.layouts, loop.items
+        self.run, self.of, self.is_wide = _as_tuples(loop.step), loop.layouts, loop.is_wide
         self.seen = seen
         self.carried: Mask = ()
         self.moving: Mask = ()
@@ -261,8 +261,9 @@ class PulledStep:
             return tuple(map(active_in, found))
 
         self.carried, self.moving, self.rows = _settled(ask, carried)
-        if self.items:
-            self.moving, self.rows = map(_with_slopes, (self.of.captured, self.of.taken))
+        if self.is_wide:
+            read = self.of.carry, self.of.captured, self.of.taken
+            self.carried, self.moving, self.rows = map(_with_slopes, read)
 
     def pull(self, carried: Mask, primals: Any, afterbar: list, givenbar: list) -> list[list]:
         xs = [tuple(x) for x in primals]
@@ -304,7 +305,7 @@ def pulled(
     zero = [*_kept(still, pull.carried), *[True] * len(sums)]
     zeros = frozenset(i for i, is_zero in enumerate(zero) if is_zero)
     step = Step(pull, loop.step.new_captured, loop.step.held)
-    made = NativeLoop(step, layouts, not loop.backwards, zeros, loop.items)
+    made = NativeLoop(step, layouts, not loop.backwards, zeros, loop)
     return loop.derived.setdefault(key, (made, pull))
 
 
@@ -316,6 +317,8 @@ def loop_rrule(loop: NativeLoop, count: Any, *leaves: Any) -> tuple[tuple, Calla
 
     def loop_pullback(ybar: Any) -> tuple:
         _, *bars = parts_of_tangent((done, *after, *given), ybar)
+        places = [*loop.layouts.carry.places, *loop.layouts.given.places]
+        bars = [ZERO if place.whole else bar for place, bar in zip(places, bars, strict=True)]
         afterbar, givenbar = cut(bars, len(after))
         still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), active_in(givenbar)
         derived, pull = pulled(loop, still, seen, leaves)

@@ -103,12 +103,18 @@ class ItemRun(LoopRun):
         return True
 
     def _found_round(self, missed: Missed) -> bool:
-        """Run a nested loop by itself, from where no way was found; say whether one is new."""
+        """Run a nested loop by itself, where a round fits no way; say whether one is new."""
         assert missed.code is not None
-        inner, numbers = missed.code.nested[missed.why - _NESTED], missed.numbers
+        nested = missed.code.nested[missed.why - _NESTED]
+        inner, rounds = nested.of, nested.rounds
         known, layouts = len(inner.bodies), inner.layouts
-        cut = layouts.carry.size
-        inner(-1, *layouts.carry.read(numbers), *layouts.captured.read(numbers[cut:]))
+        carry, captured, rows = np.split(
+            missed.numbers, np.cumsum([layouts.carry.size, layouts.captured.size])
+        )
+        rows = rows[: (rounds or 0) * nested.taken].reshape(-1, max(nested.taken, 1))
+        columns = [place.column(rows) for place in layouts.taken.places]
+        count = -1 if rounds is None else rounds
+        inner(count, *layouts.carry.read(carry), *layouts.captured.read(captured), *columns)
         self.loop.branching = None
         return len(inner.bodies) > known
 

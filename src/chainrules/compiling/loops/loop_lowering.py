@@ -134,6 +134,7 @@ class Rounds:
     ) -> None:
         self.builder, self.run, self.goes_on = builder, run, goes_on
         self.given = Structure(())
+        self.in_item = False
 
     def step(self, carry: Structure, given: Structure | None) -> Step:
         """Return the step of leaves; with no ``given`` it notes what a round gives."""
@@ -181,14 +182,14 @@ class Rounds:
             raise NotLowered("a large array")
         first = [] if column is None else [column[0] if type(column) is range else _row(column)]
         values = plain(carry.leaves), plain(self.builder.captured), first
-        probe = NativeLoop(self.step(carry, None), reads)
+        probe = NativeLoop(self.step(carry, None), reads, in_item=self.in_item)
         recorder, output = probe.recorded_way(*values)
         forms = [form_of_output(recorder, x) for x in output]
         if forms[: len(reads.carry)] != reads.carry.forms:
             return None
         given = RowLayout(forms[len(reads.carry) :])
         layouts = Layouts(reads.carry, reads.captured, reads.taken, given)
-        loop = NativeLoop(self.step(carry, emptied(self.given)), layouts)
+        loop = NativeLoop(self.step(carry, emptied(self.given)), layouts, in_item=self.in_item)
         loop.captured = probe.captured
         loop.bodies.append(native_way(recorder, output, layouts))
         return loop
@@ -258,9 +259,10 @@ def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
 
 def _lowered(rounds: Rounds, reads: Any, carry: Any, xs: Any, step: Callable) -> tuple | None:
     """Return the number of rounds, the last carry and the rows, by a native loop; else None."""
-    recorder = recorder_of(reads, None if rounds.goes_on is None else ItemRecorder)
+    recorder = recorder_of(reads, ItemRecorder)
     if recorder is None:
         return None
+    rounds.in_item = isinstance(recorder, ItemRecorder)
     before, ys = Structure(copied(carry)), list[Any]()
     try:
         while True:

@@ -21,8 +21,9 @@ from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
-from ..native.branching import BranchingLoop, NestedLoop, WayTree
+from ..native.branching import BranchingLoop
 from ..native.stepping import driver
+from ..native.way_tree import NestedLoop, WayTree
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.recording import ItemRecorder, StepRecorder
@@ -75,7 +76,9 @@ class NativeLoop(Foreign):
     ``backwards`` begins at the last row. ``zeros`` is not None where tangents are carried, and says
     which parts of the carry are zero tangents at first: with zeros in their place a slope that is
     infinite gives NaN, and such a loop is run again in Python, with structural zeros. ``items`` are
-    the options of a loop over the items of a batch.
+    the options of a loop over the items of a batch. Of such a one, and of one ``in_item``, all that
+    is in floating point has a derivative, on whatever way: it ``is_wide``. What is derived from a
+    loop is ``like`` that.
     """
 
     __slots__ = (
@@ -84,6 +87,7 @@ class NativeLoop(Foreign):
         "branching",
         "captured",
         "derived",
+        "is_wide",
         "items",
         "layouts",
         "new_recorder",
@@ -102,11 +106,15 @@ class NativeLoop(Foreign):
         layouts: Layouts,
         backwards: bool = False,
         zeros: frozenset[int] | None = None,
+        like: "NativeLoop | None" = None,
         items: Items | None = None,
+        in_item: bool = False,
     ) -> None:
         super().__init__("loop", self._run, self._none, self._none)
-        self.step, self.layouts, self.items = step, layouts, items
-        self.new_recorder: type[Recorder] = StepRecorder if items is None else ItemRecorder
+        self.step, self.layouts = step, layouts
+        self.items = items if like is None else like.items
+        self.is_wide: bool = items is not None or in_item if like is None else like.is_wide
+        self.new_recorder: type[Recorder] = StepRecorder if self.items is None else ItemRecorder
         self.tree = WayTree()
         self.branching: tuple[int, BranchingLoop] | None = None  # of so many bodies
         self.backwards, self.zeros = backwards, zeros
@@ -129,11 +137,14 @@ class NativeLoop(Foreign):
 
     @property
     def nested(self) -> NestedLoop | None:
-        """Return the loop as a part of another's step, which a ``while`` loop without rows is."""
-        if self.step.goes_on is None or self.layouts.given.places:
+        """Return the loop as a part of another's step; None of a ``while`` loop with rows."""
+        of, endless = self.layouts, self.step.goes_on is not None
+        if endless and of.given.places:
             return None
-        carried = self.layouts.carry.size
-        return NestedLoop(self, self.all_ways, carried, self.zeros is not None)
+        sizes = of.carry.size, of.taken.size, of.given.size
+        rounds = None if endless else 0
+        finite = self.zeros is not None
+        return NestedLoop(self, self.all_ways, *sizes, finite, self.backwards, rounds)
 
     def all_ways(self) -> WayTree:
         """Return the tree of the ways through a step that are known so far."""
@@ -151,7 +162,9 @@ class NativeLoop(Foreign):
     def has_changed(self) -> bool:
         """Say whether anything is another that the loop, or one within it, captures."""
         nested = () if self.branching is None else self.branching[1].nested
-        return any(x.captured is not None and x.captured.changed() for x in (self, *nested))
+        return any(
+            x.captured is not None and x.captured.changed() for x in (self, *(x.of for x in nested))
+        )
 
     def on_threads(self, threads: int) -> None:
         if self.items is not None:

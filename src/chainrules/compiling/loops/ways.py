@@ -9,8 +9,8 @@ from ...rules.linear.steps import Slot
 from ..ir.looks import STRUCTURE, TRUTHS, NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
-from ..native.branching import Way
 from ..native.stepping import StepBody
+from ..native.way_tree import Way
 from ..passes.scalar_trace import ScalarTrace
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder

@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .assembler import Module
-from .branching import Way
 from .entry import make_callable
 from .kernel import code_of
 from .locks import making
 from .machine import Code
 from .numbers import Numbers
 from .request import Input, Output, checked, parameters
+from .way_tree import Way
 
 __all__ = ["BODY", "StepBody", "driver", "driver_text", "integrand_address"]
 

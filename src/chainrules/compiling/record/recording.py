@@ -35,9 +35,10 @@ class StepRecorder(UnrollingRecorder):
 
 
 class ItemRecorder(StepRecorder):
-    """Recorder of one item of a batch, in which a ``while`` loop is a step as well."""
+    """Recorder of one item of a batch, in which a loop is a step as well."""
 
     __slots__ = ()
+    takes_whole = True
 
 
 def _may_be_returned(x: Any) -> bool:

@@ -132,11 +132,9 @@ TRANSFORMS = {
 }
 
 
-def compiled_f(f):
-    return cr.compile(f)
-
-
-@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.slow if x == "Hessian" else ()) for x in TRANSFORMS]
+)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_values_and_derivatives_are_those_of_a_loop(f, name):
     batch, loop = TRANSFORMS[name]
@@ -147,6 +145,7 @@ def test_values_and_derivatives_are_those_of_a_loop(f, name):
     assert is_one_loop(compiled)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_a_batch_of_a_compiled_function_is_a_compiled_batch(f):
     compiled = cr.compile(f)
@@ -293,8 +292,9 @@ def steps(x):
     return n
 
 
+@pytest.mark.slow
 def test_more_ways_than_are_native_go_item_after_item_and_say_so():
-    xs = np.linspace(1.0, 50.0, 120)
+    xs = np.linspace(1.0, 36.0, 72)
     compiled = cr.compile(cr.vmap(steps), check=False)
     with pytest.warns(cr.BatchWarning, match=r"more than 64 ways, in test_compiled_items\.py"):
         np.testing.assert_array_equal(compiled(xs), looped(steps, xs))
@@ -302,6 +302,7 @@ def test_more_ways_than_are_native_go_item_after_item_and_say_so():
         np.testing.assert_array_equal(compiled(xs), looped(steps, xs))
 
 
+@pytest.mark.slow
 def test_the_number_of_native_ways_can_be_raised():
     xs = np.linspace(1.0, 50.0, 120)
     with warnings.catch_warnings():
@@ -327,6 +328,7 @@ def test_a_round_of_a_loop_that_is_new_is_found_within_an_item():
     assert is_one_loop(compiled)
 
 
+@pytest.mark.slow
 def test_threads_give_the_numbers_of_one(monkeypatch):
     monkeypatch.setattr("chainrules.compiling.loops.item_run.ITEM_PIECE", 100)
     xs = given(1001)

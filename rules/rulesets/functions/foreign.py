@@ -77,7 +77,7 @@ class Foreign:
     """
 
     is_native = False  # whether what it runs is machine code of ours
-    calls_back = False  # whether a solver of SciPy's runs, and calls it
+    calls_back = of_solver = False  # whether a solver of SciPy's runs, and calls it; or is it
 
     __slots__ = ("__name__", "jvp", "made", "pull", "push", "run", "vjp")
 

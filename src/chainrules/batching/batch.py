@@ -145,12 +145,15 @@ class Batch:
         if batch_lowerings and recordings and self.ways > 1:
             try:
                 return [self.run_at_once(np.arange(self.count), stops_at_looks=True)]
-            except Looked as look:
-                if look.level is not self.level:
+            except (Looked, OneByOne, Split) as stop:
+                if stop.level is not self.level:
                     raise
                 lowered = self._lowered()
                 if lowered is not None:
                     return [lowered]
+            except Exception as error:
+                if getattr(error, "ends_run", False):
+                    raise  # what else it is, is said below
         waiting = [np.arange(self.count)]
         done: list[tuple] = []
         while waiting:

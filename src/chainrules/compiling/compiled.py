@@ -195,7 +195,7 @@ class Compiled:
         new: Callable[..., Recorder],
     ) -> Any:
         captured = kind.captured
-        lower_loops()
+        lower_loops(Compiled)
         before = process_generators()
         try:
             recorder, output, y = record(self.f, args, kwargs, captured, new)

@@ -53,7 +53,7 @@ class SolverAnswer(Foreign):
     )
 
     __primitive__: type
-    is_native = calls_back = gives_one_shape = True
+    is_native = calls_back = of_solver = gives_one_shape = True
 
     def __init__(
         self, builder: LoopBuilder, solve: Callable, top: frozenset, one_structure: bool

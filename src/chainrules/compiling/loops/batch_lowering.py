@@ -5,17 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import ITEM_WAYS
+from ...config.thresholds import ITEM_WAYS, LOOP_NUMBERS, LOOP_REFUSALS
 from ...rules import map_leaves
 from ...rules.containers import LEAVES
 from ...rules.engines.engine import run
 from ...rules.rulesets.functions.scan import batch_lowerings
 from ..ir.looks import NotRecordable, UnsuitedLoopError
+from ..ir.scalars import NotLowered
 from .item_run import ItemRun
 from .layout import RowLayout, form_of, plain, row_form
 from .loop_lowering import LoopBuilder, Structure, emptied, form_of_output, recorder_of
 from .native_loop import Items, NativeLoop, Step
 from .ways import Layouts
+
+# What compiles an item without a native form, once compiling has begun.
+compilers: list[Callable[..., Callable]] = []
 
 
 class _Item:
@@ -50,7 +54,7 @@ def lowered_batch(
     batch = _Batch(builder)
     try:
         with recorder.unwatched():
-            loop = batch.native(columns, Items(max(ways, ITEM_WAYS), tell, ItemRun))
+            loop = batch.native(columns, Items(max(ways, ITEM_WAYS), tell, ItemRun, compilers[0]))
     except UnsuitedLoopError:
         raise
     except Exception:  # if it is the user's own, it comes again as the batch is run
@@ -88,7 +92,7 @@ class _Batch:
 
         Raises
         ------
-        NotRecordable, NotLowered, UnsuitedLoopError
+        NotRecordable, UnsuitedLoopError
         """
         none = RowLayout([])
         captured = plain(self.builder.captured)
@@ -100,7 +104,12 @@ class _Batch:
         given = RowLayout([form_of_output(recorder, x, any_order=True) for x in output])
         loop = NativeLoop(self.step(self.given), Layouts(none, held, taken, given), items=items)
         loop.captured = probe.captured
-        loop.add_way([], captured, row)
+        try:
+            if held.size + taken.size > LOOP_NUMBERS:
+                raise NotLowered("a large array")
+            loop.add_way([], captured, row)
+        except NotLowered:
+            loop.refused = LOOP_REFUSALS + 1
         return loop
 
 

@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config import user_line
-from ...config.thresholds import ITEM_PIECE, ITEMS_REFUSED, LOOP_REFUSALS
+from ...config import CompileError, user_line
+from ...config.thresholds import ITEM_PIECE, LOOP_REFUSALS
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..native.branching import BranchingLoop
 from ..native.stepping import StepBody
 from ..native.threads import share
-from .native_loop import LoopRun, NativeLoop, _dense
+from .loop_run import LoopRun, dense
+from .native_loop import NativeLoop
 
 _NO_WAY, _NESTED = 1, 2  # why a branching loop ended
 
@@ -44,7 +45,7 @@ class ItemRun(LoopRun):
         super().__init__(loop, count, carry, captured, columns)
         assert loop.items is not None
         self.items, self.told = loop.items, False
-        self.refused = 0  # items without a native form
+        self.refused = 0  # items that could not be compiled
         pieces = range(0, self.end, ITEM_PIECE)
         self.waiting = [(k, min(k + ITEM_PIECE, self.end)) for k in reversed(pieces)]
         self.missed: list[Missed] = []  # the first item first
@@ -119,31 +120,34 @@ class ItemRun(LoopRun):
         return len(inner.bodies) > known
 
     def _run_item(self, item: int) -> None:
-        loop, layouts = self.loop, self.layouts
+        layouts = self.layouts
         row = layouts.taken.read(self.taken[item]) if len(self.taken) else []
         carry = layouts.carry.read(self.carry)
         try:
             self._record(carry, row)
-            after, given = loop.step.run(carry, self.plain, row)
-            layouts.given.write(self.given[item], _dense(layouts.given, given))
-            layouts.carry.write(self.carry, _dense(layouts.carry, after))
+            after, given = self._one(carry, row)
+            layouts.given.write(self.given[item], dense(layouts.given, given))
+            layouts.carry.write(self.carry, dense(layouts.carry, after))
         except NotRecordable as error:
             raise UnsuitedLoopError(str(error)) from error
 
-    def _record(self, carry: list, row: list) -> None:
-        """Record the way of an item, unless there are too many, or items without a native form.
+    def _one(self, carry: list, row: list) -> tuple[list, list]:
+        """Return what the step of an item gives: by a replay, where items have no native form."""
+        loop = self.loop
+        if loop.refused > LOOP_REFUSALS and self.refused <= LOOP_REFUSALS:
+            try:
+                y = list(loop.replayed_item()(*carry, *self.plain, *row))
+                return y[: len(carry)], y[len(carry) :]
+            except CompileError:
+                self.refused += 1
+        return loop.step.run(carry, self.plain, row)
 
-        Raises
-        ------
-        UnsuitedLoopError
-            If many items have none.
-        """
+    def _record(self, carry: list, row: list) -> None:
+        """Record the way of an item, unless there are too many, or items without a native form."""
         loop = self.loop
         if loop.refused > LOOP_REFUSALS:
-            self.refused += 1
-            if self.refused > LOOP_REFUSALS + self.end // ITEMS_REFUSED:
-                raise UnsuitedLoopError("many items without a native form")
-        elif len(loop.bodies) < self.items.ways:
+            return
+        if len(loop.bodies) < self.items.ways:
             loop.try_to(loop.add_way, carry, self.plain, row, patient=True)
         elif not self.told:
             self.told = True

@@ -191,6 +191,7 @@ class Rounds:
         layouts = Layouts(reads.carry, reads.captured, reads.taken, given)
         loop = NativeLoop(self.step(carry, emptied(self.given)), layouts, in_item=self.in_item)
         loop.captured = probe.captured
+        loop.of_solver = self.goes_on is not None and bool(given.places)
         loop.bodies.append(native_way(recorder, output, layouts))
         return loop
 

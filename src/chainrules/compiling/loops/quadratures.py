@@ -78,7 +78,7 @@ class Quadrature(Foreign):
     __slots__ = ("callback", "derived", "found", "line", "options", "root", "sizes", "template")
 
     __primitive__: type
-    is_native = calls_back = gives_one_shape = True
+    is_native = calls_back = of_solver = gives_one_shape = True
 
     def __init__(
         self,

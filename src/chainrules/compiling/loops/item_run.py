@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...config import CompileError, user_line
-from ...config.thresholds import ITEM_PIECE, LOOP_REFUSALS
+from ...config.thresholds import ITEM_PIECE, ITEM_SINGLES, LOOP_REFUSALS
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..native.branching import BranchingLoop
 from ..native.stepping import StepBody
@@ -45,6 +45,9 @@ class ItemRun(LoopRun):
         super().__init__(loop, count, carry, captured, columns)
         assert loop.items is not None
         self.items, self.told = loop.items, False
+        self.singles = 0  # items that were tried by another function than the first
+        if len(loop.codes) > 1:
+            loop.branched(as_one=True)
         self.refused = 0  # items that could not be compiled
         pieces = range(0, self.end, ITEM_PIECE)
         self.waiting = [(k, min(k + ITEM_PIECE, self.end)) for k in reversed(pieces)]
@@ -53,17 +56,17 @@ class ItemRun(LoopRun):
     def native(self) -> bool:
         """Go on natively; return whether there is an item that no way fits, which is ``done``."""
         while self.waiting and (not self.missed or self.waiting[-1][0] < self.missed[0].item):
-            code = self.loop.branched()
-            if code is None:
-                self.missed.append(Missed(*self.waiting.pop(), _NO_WAY, self.captured, None))
+            codes = self.loop.branched(self.singles > ITEM_SINGLES)
+            if codes:
+                self._run_pieces([code.code for code in codes])
             else:
-                self._run_pieces(code)
+                self.missed.append(Missed(*self.waiting.pop(), _NO_WAY, self.captured, None))
         if not self.missed:
             return False
         self.done = self.missed[0].item
         return True
 
-    def _run_pieces(self, code: BranchingLoop) -> None:
+    def _run_pieces(self, codes: list[BranchingLoop]) -> None:
         threads = 1 if self.missed or len(self.layouts.carry) else self.items.threads
         pieces = [self.waiting.pop()]
         if threads > 1:
@@ -73,7 +76,7 @@ class ItemRun(LoopRun):
 
         def work() -> None:
             for piece in rest:
-                self._run_piece(code, *piece, found)
+                self._run_piece(codes, *piece, found)
 
         if len(pieces) > 1:
             share(work, min(threads, len(pieces)))
@@ -82,15 +85,29 @@ class ItemRun(LoopRun):
         self.missed += found
         self.missed.sort(key=lambda miss: miss.item)
 
-    def _run_piece(self, code: BranchingLoop, first: int, end: int, found: list) -> None:
-        """Run some items; enter the first that no way fits."""
+    def _run_piece(
+        self, codes: list[BranchingLoop], first: int, end: int, found: list[Missed]
+    ) -> None:
+        """Run some items, by the first of the functions that knows their way; enter a miss."""
         steps = self.taken.strides[0] if len(self.taken) else 0, self.given.strides[0]
         state = np.array([first, end, *steps, 0], np.int64)
-        scratch = np.zeros(code.scratch)
-        code.run(state, self.carry, self.captured, self.taken, self.given, scratch)
-        item, *_, why = state.tolist()
-        if why:
-            found.append(Missed(item, end, why, scratch, code))
+        scratch = np.zeros(max(code.scratch for code in codes))
+        arrays = self.carry, self.captured, self.taken, self.given, scratch
+        while True:
+            last = codes[0]
+            state[1] = end
+            last.run(state, *arrays)
+            for code in codes[1:]:
+                if state[4] != _NO_WAY:
+                    break
+                last, state[1] = code, state[0] + 1
+                code.run(state, *arrays)
+                self.singles += 1
+            if state[4]:
+                found.append(Missed(int(state[0]), end, int(state[4]), scratch, last))
+                return
+            if state[0] >= end:
+                return
 
     def round_in_python(self) -> bool:
         """Find a way for the first item that none fits, or run the item in Python."""
@@ -116,7 +133,7 @@ class ItemRun(LoopRun):
         columns = [place.column(rows) for place in layouts.taken.places]
         count = -1 if rounds is None else rounds
         inner(count, *layouts.carry.read(carry), *layouts.captured.read(captured), *columns)
-        self.loop.branching = None
+        self.loop.codes = []
         return len(inner.bodies) > known
 
     def _run_item(self, item: int) -> None:

@@ -4,8 +4,9 @@
 stacks of what each round gave. Where no native way fits a round, that round is run in Python.
 """
 
+import itertools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,6 +69,14 @@ class Items:
         self.threads = 1
 
 
+class ItemCode(NamedTuple):
+    """A native function for the ways ``first`` to ``end`` through an item."""
+
+    first: int
+    end: int
+    code: BranchingLoop
+
+
 class NativeLoop(Foreign):
     """A loop of one step.
 
@@ -82,8 +91,8 @@ class NativeLoop(Foreign):
     __slots__ = (
         "backwards",
         "bodies",
-        "branching",
         "captured",
+        "codes",
         "derived",
         "is_wide",
         "items",
@@ -118,7 +127,7 @@ class NativeLoop(Foreign):
         self.new_recorder: type[Recorder] = StepRecorder if self.items is None else ItemRecorder
         self.tree = WayTree()
         self.replayed: Callable | None = None  # an item that is not native
-        self.branching: tuple[int, BranchingLoop] | None = None  # of so many bodies
+        self.codes: list[ItemCode] = []  # of items, for one way after another
         self.backwards: bool = backwards
         self.zeros = zeros
         self.derived: dict[Hashable, Any] = {}  # loops
@@ -171,19 +180,35 @@ class NativeLoop(Foreign):
             )
         return self.replayed
 
-    def branched(self) -> BranchingLoop | None:
-        """Return all ways as one native function, if there are any."""
-        ways = len(self.bodies)
-        if ways and (self.branching is None or self.branching[0] != ways):
-            self.branching = ways, BranchingLoop(self.all_ways(), self.layouts.carry.size)
-        return None if self.branching is None else self.branching[1]
+    def branched(self, as_one: bool = False) -> list[ItemCode]:
+        """Return native functions that have all ways together; one, if asked for.
+
+        New ways are put together as digits of a binary number are, since it takes the longer to
+        make a function the more ways it has.
+        """
+        ways, codes = len(self.bodies), self.codes
+        marks = [0, *[code.end for code in codes]]
+        if as_one or not codes:
+            marks = [0, ways] if ways else [0]
+        for end in range(marks[-1] + 1, ways + 1):
+            marks.append(end)
+            while len(marks) > 2 and marks[-1] - marks[-2] >= marks[-2] - marks[-3]:
+                del marks[-2]
+        known = {(code.first, code.end): code for code in codes}
+        self.codes = [
+            known.get(ends) or ItemCode(*ends, self._code(*ends))
+            for ends in itertools.pairwise(marks)
+        ]
+        return self.codes
+
+    def _code(self, first: int, end: int) -> BranchingLoop:
+        tree = WayTree().grow([body.way for body in self.bodies[first:end]])
+        return BranchingLoop(tree, self.layouts.carry.size)
 
     def has_changed(self) -> bool:
         """Say whether anything is another that the loop, or one within it, captures."""
-        nested = () if self.branching is None else self.branching[1].nested
-        return any(
-            x.captured is not None and x.captured.changed() for x in (self, *(x.of for x in nested))
-        )
+        nested = [x.of for code in self.codes for x in code.code.nested]
+        return any(x.captured is not None and x.captured.changed() for x in (self, *nested))
 
     def on_threads(self, threads: int) -> None:
         if self.items is not None:
@@ -309,7 +334,7 @@ class NativeLoop(Foreign):
     def _run(self, count: Any, *leaves: Any) -> tuple:
         carry, captured, columns = self.split(leaves)
         if self.has_changed():
-            self.captured, self.bodies, self.branching, self.tree = None, [], None, WayTree()
+            self.captured, self.bodies, self.codes, self.tree = None, [], [], WayTree()
             self.replayed = None
         new = LoopRun if self.items is None else self.items.run
         run = new(self, count, carry, captured, columns)

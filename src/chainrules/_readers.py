@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import all_settled, array_of, innermost, is_traced
+from .rules import Traced, all_settled, array_of, innermost, is_traced
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
 from .rules.tracing.object_arrays import healed, is_object_array, is_plain, unmasked
 from .rules.tracing.running import a_run
@@ -99,10 +99,14 @@ def _of_anything(f: Callable) -> Callable:
             return _new(f(*args, **kwargs), args)
         level = innermost((*args, *kwargs.values()))
         if level is BUFFERS:
-            if args and type(args[0]) is BufferArray:
+            given = args[0] if args else None
+            if type(given) is BufferArray and not isinstance(given.primal, Traced):
                 return level.call(f, args, kwargs)  # which may be the result
             args, kwargs = all_settled(args), all_settled(kwargs)
             level = innermost((*args, *kwargs.values()))
+            if type(given) is BufferArray and level is not None:
+                y = made_of_traced(*args, **kwargs)
+                return given if y is given.primal else y
         if level is not None:
             return made_of_traced(*args, **kwargs)
         y = f(*args, **kwargs)

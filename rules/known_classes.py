@@ -8,6 +8,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
+def library_of(x: Any) -> str:
+    """Name of the top-level package that a class or a function is of; "" where it hides that."""
+    # A class may define a property of that name for its instances.
+    home = getattr(x, "__module__", None)
+    return home.partition(".")[0] if isinstance(home, str) else ""
+
+
 class Children(NamedTuple):
     """The parts of a container: their names, the parts, and how to build it anew."""
 
@@ -69,7 +76,7 @@ def becomes_known(cls: type) -> bool:
     array class is that it is derived from.
     """
     for base in cls.__mro__:
-        package = base.__module__.partition(".")[0]
+        package = library_of(base)
         register = late.get(package)
         if register is not None:
             register()  # twice, where two threads meet one at once; and then neither sees less

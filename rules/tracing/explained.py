@@ -13,6 +13,7 @@ import numpy as np
 from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
+from ..known_classes import library_of
 from ..refusals.remedies import of_scipy
 from ..refusals.table import refusal
 from .level import Traced, innermost
@@ -43,7 +44,7 @@ def explain(error: Exception) -> None:
         raise refusal("text of a traced value", message=message) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise refused_write(message) from error
-    if type(error).__module__.partition(".")[0] not in _RAISERS:
+    if library_of(type(error)) not in _RAISERS:
         return
     if re.search(_EXITS, message) or _names_traced(message):
         met, instead = "a traced value, and takes plain numbers only", _KEEP
@@ -136,6 +137,10 @@ _WRITE = {
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
+    ),
+    "got BufferArray": (
+        'cr.adopt("its module"), whose compiled functions then take such arrays, where plain; or '
+        "x.tolist()"
     ),
     "incompatible function arguments": (
         "a rule for it: a function of Python that calls it, with @cr.primitive and @cr.rrule"

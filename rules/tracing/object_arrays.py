@@ -5,6 +5,7 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
+from types import FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -54,7 +55,7 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
             raise own_class_error(x)
-    return healed(given)
+    return healed(replaced(array_shown_by, given))
 
 
 _NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})
@@ -74,7 +75,25 @@ def is_object_array(x: Value) -> TypeGuard[np.ndarray]:
 
 def entries_of(x: Value) -> Any:
     """Return an array of a class of its own as NumPy reads it into a plain one: its entries."""
-    return healed(x.view(np.ndarray)) if is_of_its_own(x) else x
+    return healed(x.view(np.ndarray)) if is_of_its_own(x) else array_shown_by(x)
+
+
+def array_shown_by(x: Value) -> Any:
+    """Return the traced array that ``x`` shows by ``__array__``; any other ``x`` itself.
+
+    NumPy, which asks classes without protocols of their own for it, takes nothing traced there.
+    """
+    cls = type(x)
+    if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
+        return x
+    if issubclass(cls, Traced) or any(hasattr(cls, name) for name in _PROTOCOLS):
+        return x
+    shows: Any = x
+    y = shows.__array__()
+    return y if issubclass(type(y), Traced) else x
+
+
+_PROTOCOLS = ("__array_ufunc__", "__array_function__")
 
 
 def in_place_operand(x: Value) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..annotations import Function, Value
 from ..containers import LEAVES, iterate_leaves
+from ..known_classes import library_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .level import Traced, type_under
@@ -29,7 +30,7 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
         return True
     if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
         return False
-    library = cls.__module__.partition(".")[0]
+    library = library_of(cls)
     return library in _LIBRARIES or (beside is not None and cls is type_under(beside))
 
 

@@ -8,7 +8,6 @@ much as if its import lines were changed by hand.
 """
 
 import builtins
-import functools
 import importlib
 import importlib.util
 import os
@@ -22,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from ._held import Undo, adopt_functions, answers, made_anew, with_mirrors
+from ._compiled_functions import is_compiled, of_compiled
+from ._held import Undo, adopt_functions, answers, made_anew
 from ._numbers import SCALARS, Complex, Float, Map, Type
-from .rules import Traced, is_traced, value
+from .rules import Traced, value
 from .rules.refusals.remedies import adopted
 
 
@@ -51,8 +51,8 @@ def mirror_of(part: Any) -> Any:
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
-    if type(part).__module__.partition(".")[0] == "numba":
-        return _in_python(part)
+    if is_compiled(part):
+        return of_compiled(part, mirror_of)
     if type(part) is np.random.Generator:
         return _numpy().random.default_rng(part)  # of the same stream
     if library in ("numpy", "math", "cmath"):
@@ -70,8 +70,10 @@ def _numpy() -> Any:
 
 
 def _module_of(part: Any) -> str:
-    home = getattr(part, "__module__", None)
-    return home if isinstance(home, str) else type(part).__module__ or ""
+    for home in (getattr(part, "__module__", None), type(part).__module__):
+        if isinstance(home, str):  # and no property of that name
+            return home
+    return ""
 
 
 _known: dict[str, dict[int, Any]] = {}  # of each mirrored module, by the originals
@@ -109,26 +111,6 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
             if found is not None:
                 return found
     return None
-
-
-def _in_python(compiled: Any) -> Any:
-    """Return what runs the Python of a function that numba compiles, where a value is traced."""
-    if hasattr(compiled, "accumulate"):  # by numba.vectorize, as a ufunc
-        vectorized = _numpy().vectorize(compiled.__wrapped__)
-
-        def python(*args: Any) -> Any:
-            return vectorized(*args)[()]  # as of a ufunc, a number where there are no axes
-
-    elif callable(getattr(compiled, "py_func", None)):
-        python = with_mirrors(compiled.py_func, mirror_of)
-    else:
-        return None
-
-    @functools.wraps(compiled)
-    def calls(*args: Any, **kwargs: Any) -> Any:
-        return (python if is_traced((args, kwargs)) else compiled)(*args, **kwargs)
-
-    return calls
 
 
 # ---- adopted modules ----------------------------------------------------------------------------

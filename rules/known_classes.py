@@ -56,6 +56,31 @@ built_in: dict[type, "Form"] = {}
 late: dict[str, Callable[[], None]] = {}
 
 
+class Table(NamedTuple):
+    """Columns of another library, which traced values compute with by these two functions.
+
+    ``operate(operation, a, b)`` is that of a table and a traced value; ``array(x)`` is what NumPy's
+    functions see of a table, a plain array or a traced one.
+    """
+
+    operate: Callable[[Callable, Any, Any], Any]
+    array: Callable[[Any], Any]
+
+
+tables: dict[type, Table] = {}
+
+
+def table_of(cls: type) -> Table | None:
+    """Functions that a traced value computes with a ``cls`` by, where that is a class of tables."""
+    if cls not in tables and hasattr(cls, "__array__"):
+        becomes_known(cls)
+        for base in cls.__mro__:
+            if base in tables:
+                tables[cls] = tables[base]
+                break
+    return tables.get(cls)
+
+
 # Containers of one number or array, whose derivatives are plain: see ``is_quantity``.
 quantities: set[type] = set()
 

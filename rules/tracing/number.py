@@ -158,6 +158,8 @@ class TracedNumber(Traced):
 
     __slots__ = ()
 
+    __pandas_priority__ = 5000  # above its own: an operator of pandas leaves the answer to ours
+
     # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
     __class__ = property(operator.attrgetter("primal.__class__"))
 

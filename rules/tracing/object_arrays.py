@@ -19,6 +19,7 @@ from ..containers import (
     map_leaves,
     replaced,
 )
+from ..known_classes import table_of
 from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT
 from ..signatures import name_of
@@ -48,6 +49,8 @@ def healed_call(
 
 
 def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    if is_numpys(f) and not isinstance(f, np.ufunc):
+        args, kwargs = _shown_in(args), {name: _shown_in(x) for name, x in kwargs.items()}
     given = args, kwargs
     if is_numpys(f):
         refuse_answering(f, (*args, *kwargs.values()))
@@ -55,7 +58,12 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
             raise own_class_error(x)
-    return healed(replaced(array_shown_by, given))
+    return healed(given)
+
+
+def _shown_in(x: Value) -> Any:
+    """Return the arrays that arguments show, which may be in lists."""
+    return type(x)(map(_shown_in, x)) if type(x) in (list, tuple) else array_shown_by(x)
 
 
 _NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})
@@ -82,10 +90,14 @@ def array_shown_by(x: Value) -> Any:
     """Return the traced array that ``x`` shows by ``__array__``; any other ``x`` itself.
 
     NumPy, which asks classes without protocols of their own for it, takes nothing traced there.
+    Of a table of columns it is an array, traced or plain.
     """
     cls = type(x)
     if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
         return x
+    table = table_of(cls)
+    if table is not None:
+        return table.array(x)
     if issubclass(cls, Traced) or any(hasattr(cls, name) for name in _PROTOCOLS):
         return x
     shows: Any = x

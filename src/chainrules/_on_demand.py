@@ -53,6 +53,11 @@ def _quantities_of_pint() -> None:
     loading.imported(f"{__package__}.interop.pint").register_pint()
 
 
+def _tables_of_pandas() -> None:
+    loading.imported(f"{__package__}.interop.pandas").register_pandas()
+
+
+late["pandas"] = _tables_of_pandas
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]

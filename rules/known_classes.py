@@ -70,6 +70,10 @@ class Table(NamedTuple):
 tables: dict[type, Table] = {}
 
 
+# By the name of a module that copies an array to keep it: what it is given in its place, or None.
+keepers: dict[str, Callable[[Any], Any]] = {}
+
+
 def table_of(cls: type) -> Table | None:
     """Functions that a traced value computes with a ``cls`` by, where that is a class of tables."""
     if cls not in tables and hasattr(cls, "__array__"):

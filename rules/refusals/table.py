@@ -128,6 +128,12 @@ REFUSALS = {
         "{name} of a column that holds a traced array has no rule, in {line}.",
         "take the numbers out, s.to_numpy(), and write it in NumPy's functions",
     ),
+    "array kept by a table": Refusal(
+        LostDerivativeError,
+        "a {cls} of pandas was given a traced array with copy=False, in {line}, and takes it for "
+        "one of NumPy's.",
+        "leave out copy=False: then it holds a column, which is traced",
+    ),
     "write into a column": Refusal(
         LostDerivativeError,
         "np.{f} cannot write into a column of pandas with out=, in {line}.",

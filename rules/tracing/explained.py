@@ -14,7 +14,7 @@ from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
 from ..known_classes import library_of
-from ..refusals.remedies import of_scipy
+from ..refusals.remedies import INSTEAD_OF_ADOPTION, of_scipy
 from ..refusals.table import refusal
 from .level import Traced, innermost
 from .shown import refused_write
@@ -57,8 +57,11 @@ def explain(error: Exception) -> None:
         _note_traced_argument(error)
         return
     where, called, names = raised_at(error)
+    of_pandas = called.startswith("pandas.") and "reindex_like" not in message
     if called.startswith("scipy."):
         instead = of_scipy(called, names)
+    elif of_pandas:
+        instead = INSTEAD_OF_ADOPTION["pandas"]
     elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
         instead = f"write {own}; or cr.value(x), where no derivative is wanted"
     fields = {"called": called or "a function", "met": met, "line": where, "message": message}
@@ -106,6 +109,7 @@ _RAISERS = ("builtins", "ctypes", "numpy")
 # (Compiled when one is looked for: that takes a tenth of the time of importing all this.)
 _EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
+    "'NotImplementedType' object has no attribute 'reindex_like'|"  # s += x, of pandas
     "incompatible function arguments|No matching signature found"  # pybind11, Cython
 )
 _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
@@ -134,6 +138,7 @@ _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
     "numpy.ma.": _NO_MASK,
+    "reindex_like": "s = s + x in place of s += x",
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"

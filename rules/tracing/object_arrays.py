@@ -5,6 +5,7 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
+import operator
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -49,9 +50,9 @@ def healed_call(
 
 
 def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    if is_numpys(f) and not isinstance(f, np.ufunc):
-        args, kwargs = _shown_in(args), {name: _shown_in(x) for name, x in kwargs.items()}
     given = args, kwargs
+    if is_numpys(f) and not isinstance(f, np.ufunc):
+        args, kwargs = given = _shown_in(given)
     if is_numpys(f):
         refuse_answering(f, (*args, *kwargs.values()))
     if any(map(is_of_its_own, iterate_leaves(given))):
@@ -62,8 +63,14 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
 
 
 def _shown_in(x: Value) -> Any:
-    """Return the arrays that arguments show, which may be in lists."""
-    return type(x)(map(_shown_in, x)) if type(x) in (list, tuple) else array_shown_by(x)
+    """Return arguments with the arrays that they show, which may be in lists; the same if none."""
+    if type(x) is dict:
+        shown = dict(zip(x, _shown_in(tuple(x.values())), strict=True))
+        return x if all(shown[name] is part for name, part in x.items()) else shown
+    if type(x) is not list and type(x) is not tuple:
+        return array_shown_by(x)
+    parts = [_shown_in(part) for part in x]
+    return x if all(map(operator.is_, parts, x)) else type(x)(parts)
 
 
 _NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})

@@ -59,7 +59,11 @@ def test_error_names_the_thing(name, transform):
 def pandas_programs():
     pandas = pytest.importorskip("pandas")
     s = pandas.Series([1.0, 2.0])
-    return lambda x: np.sum(s * x), lambda x: np.sum(s.to_numpy() * x)
+
+    def smoothed(x):
+        return (s * x).ewm(alpha=1.0).mean().sum()
+
+    return smoothed, lambda x: np.sum(s.to_numpy() * x)
 
 
 def xarray_programs():

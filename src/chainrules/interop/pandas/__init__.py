@@ -15,6 +15,7 @@ from ...config import TangentError
 from ...rules.annotations import Tangentlike, Value
 from ...rules.engines.registration import children_by
 from ...rules.known_classes import Form, Shell, Table, built_in, registered, tables
+from ...rules.refusals.table import refusal
 from ...rules.shapes import dtype_of, shape_of
 from ...rules.tangents.filled import zero_tangent
 from ...rules.tangents.zeros import NO_TANGENT, AbstractZero
@@ -36,6 +37,14 @@ def register_pandas() -> None:
         tables[cls] = Table(_operate, _array)
 
 
+def kept(x: Any) -> Any:
+    """Return what a constructor of pandas keeps of a traced array: a column, or None of a matrix.
+
+    It would take the array for one of NumPy's, and compute with it in compiled code.
+    """
+    return Column(np.copy(x)) if np.ndim(x) == 1 else None
+
+
 # ---- columns --------------------------------------------------------------------------------
 
 
@@ -43,15 +52,17 @@ def _is_of_numbers(column: Any) -> bool:
     if isinstance(column, Column):
         return True
     if type(column) is not np.ndarray:
-        return isinstance(column, Traced)
+        return False
     return column.dtype.kind in "fciu" or (column.dtype == object and holds_traced(column))
 
 
 def _columns(x: Any) -> list:
     """Return the arrays of pandas' or NumPy's in a table, one for each of its columns."""
-    if not isinstance(x, pd.DataFrame):
-        return [x._values]
-    return [x.iloc[:, k]._values for k in range(x.shape[1])]
+    parts = [x] if not isinstance(x, pd.DataFrame) else [x.iloc[:, k] for k in range(x.shape[1])]
+    columns = [part._values for part in parts]
+    if any(isinstance(column, Traced) for column in columns):
+        raise refusal("array kept by a table", cls=type(x).__name__)
+    return columns
 
 
 def _keys(x: Any) -> list:

@@ -12,8 +12,9 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray, ExtensionDtype, ExtensionScalarOpsMixin
 from pandas.api.indexers import check_array_indexer
 
-from ...rules import array_of, innermost, value
+from ...rules import array_of, innermost, shape_of, value
 from ...rules.refusals.table import refusal
+from ...rules.shapes import OBJECT
 from ...rules.tracing.level import Traced
 from .reductions import accumulated, by_group, reduced
 
@@ -24,7 +25,7 @@ class ColumnDtype(ExtensionDtype):
     """Dtype of the columns that hold a traced array."""
 
     name = "traced"
-    type = float
+    type: Any = float
     kind = "f"
     na_value = NAN
     _is_numeric = True
@@ -34,7 +35,9 @@ class ColumnDtype(ExtensionDtype):
         return Column
 
     def _get_common_dtype(self, dtypes: list) -> "ColumnDtype | None":
-        numeric = all(isinstance(d, ColumnDtype) or getattr(d, "kind", "") in "fiub" for d in dtypes)
+        numeric = all(
+            isinstance(d, ColumnDtype) or getattr(d, "kind", "") in "fiub" for d in dtypes
+        )
         return self if numeric else None
 
 
@@ -59,8 +62,9 @@ class Column(ExtensionArray, ExtensionScalarOpsMixin):
 
     def __init__(self, x: Any) -> None:
         self.x: Any = x if isinstance(x, Traced) else array_of(x)
-        if np.ndim(self.x) != 1:
-            raise ValueError(f"a column has one axis, and this array has {np.ndim(self.x)}.")
+        ndim = len(shape_of(self.x))
+        if ndim != 1:
+            raise ValueError(f"a column has one axis, and this array has {ndim}.")
 
     # ---- what pandas asks of each extension array ----
 
@@ -140,7 +144,7 @@ class Column(ExtensionArray, ExtensionScalarOpsMixin):
             return type(self)(self.x.astype(dtype))
         if isinstance(dtype, np.dtype) and dtype.kind in "iub":
             return value(self.x).astype(dtype)
-        return np.asarray(self, dtype=object) if dtype == object else super().astype(dtype, copy)
+        return np.asarray(self, dtype=object) if dtype is OBJECT else super().astype(dtype, copy)
 
     def _values_for_argsort(self) -> np.ndarray:
         return value(self.x)
@@ -205,10 +209,15 @@ class Column(ExtensionArray, ExtensionScalarOpsMixin):
         present = self.x[~self.isna()]
         if np.size(present) == 0:
             return type(self)(np.full(len(qs), NAN))
-        return type(self)(np.quantile(present, qs, method=interpolation))
+        method: Any = interpolation
+        return type(self)(np.quantile(present, qs, method=method))
 
     def _groupby_op(self, *, how: str, ngroups: int, ids: np.ndarray, **kwargs: Any) -> Self:
         return type(self)(by_group(how, self.x, ids, ngroups, **kwargs))
+
+    def interpolate(self, **options: Any) -> Self:
+        """Refuse to fill in what is missing between numbers."""
+        raise refusal("statistic of a column", name="interpolate")
 
     def _formatter(self, boxed: bool = False) -> Callable[[Any], str]:
         return lambda x: str(value(x))
@@ -219,7 +228,7 @@ Column._add_comparison_ops()
 
 
 def _is_of_objects(x: Any) -> bool:
-    return not isinstance(x, Traced) and getattr(x, "dtype", None) == object
+    return not isinstance(x, Traced) and getattr(x, "dtype", None) is OBJECT
 
 
 def array_in(x: Any) -> Any:
@@ -235,4 +244,4 @@ def as_columns(y: Any) -> Any:
     """Return a traced array of one axis as a column, and other results as they are."""
     if isinstance(y, tuple):
         return tuple(map(as_columns, y))
-    return Column(y) if isinstance(y, Traced) and np.ndim(y) == 1 else y
+    return Column(y) if isinstance(y, Traced) and len(shape_of(y)) == 1 else y

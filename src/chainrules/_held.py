@@ -78,7 +78,7 @@ def answers(part: Any) -> bool:
 _HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # flags of a type, as C code sets them
 
 
-def _can_change(cls: type) -> bool:
+def can_change(cls: type) -> bool:
     """Say whether the class takes attributes: one that C code made does not."""
     return bool(cls.__flags__ & _HEAP) and not cls.__flags__ & _IMMUTABLE
 
@@ -123,7 +123,7 @@ class _Held:
     def _is_ours(self, part: Any) -> bool:
         if isinstance(part, FunctionType):
             return part.__globals__ is self.names or part.__module__ == self.home
-        return isinstance(part, type) and part.__module__ == self.home and _can_change(part)
+        return isinstance(part, type) and part.__module__ == self.home and can_change(part)
 
     def _seeing(self, part: Any) -> Any:
         """Return what stands for a function, a class or a method; the same where that will do."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
+from ._kept import Kept
 from ._numbers import SCALARS, Complex, Float, Map, Type
 from .rules import Traced, value
 from .rules.refusals.remedies import adopted
@@ -135,12 +136,16 @@ def _adopt_functions(names: dict) -> None:
 
 def _adopt_globals(names: dict) -> None:
     with _lock:
-        _, changes, _ = _changes[id(names)]
+        _, changes, undo = _changes[id(names)]
+        kept = Kept(names.get("__name__", ""), held_mirror_of)
+        undo[:0] = [kept.take_back]
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
             mirror = mirror_of(part) if answers(part) else None
-            if mirror is not None and mirror is not part:
+            if mirror is None:
+                mirror = kept.swapped(part)
+            if mirror is not part:
                 names[name] = mirror
                 changes.append((name, part, mirror))
         for name, number in BUILTINS.items():
@@ -328,8 +333,9 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     -----
     Defaults of parameters, and what functions captured, become mirrors, too. So does what a
     function imports when it runs, if the function was there before: it is made once more, of the
-    same code, and that is the one which the module has from then on. What is kept in a dict or in
-    an object stays what it is. ``int(x)`` of a traced number is plain, as ``np.trunc(x)`` is.
+    same code, and that is the one which the module has from then on. So does what the module keeps
+    in dicts, lists, tuples, partials, in its classes and in their objects. ``int(x)`` of a traced
+    number is plain, as ``np.trunc(x)`` is.
 
     In functions that are there before, a type's name that is not called is the class itself:
     ``t is float``, ``a.dtype.type is np.float64``, ``class E(float, Enum)``. What calls the class

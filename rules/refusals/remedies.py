@@ -187,8 +187,8 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
     if id(names) in adopted:
         lines = (
             f"import {library} at the top of the module and call it from there: what was "
-            "put into a dict or an object\n  after the adoption is not adopted, nor what a function "
-            "imports that was defined later"
+            "put into a dict or an object\n  after the adoption is not adopted, nor what a "
+            "function imports that was defined later"
         )
     else:
         lines = f"{_adoption(names)} be differentiated as it stands"

@@ -141,7 +141,8 @@ _WRITE = {
     "reindex_like": "s = s + x in place of s += x",
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
-        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
+        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "
+        "cr.primitive(f, derivative='finite-difference') for a function f that is compiled"
     ),
     "got BufferArray": (
         'cr.adopt("its module"), whose compiled functions then take such arrays, where plain; or '

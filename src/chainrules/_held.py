@@ -66,6 +66,11 @@ def content(cell: CellType) -> Any:
         return None
 
 
+def is_mirror(f: FunctionType) -> bool:
+    """Say whether ``f`` is a function of this package that shows another one, with its name."""
+    return str(f.__globals__.get("__name__", "")).startswith("chainrules.")
+
+
 def answers(part: Any) -> bool:
     """Say whether ``part`` can be asked at all: the placeholder of a missing library may raise."""
     try:
@@ -122,7 +127,8 @@ class _Held:
 
     def _is_ours(self, part: Any) -> bool:
         if isinstance(part, FunctionType):
-            return part.__globals__ is self.names or part.__module__ == self.home
+            named = part.__module__ == self.home and not is_mirror(part)
+            return part.__globals__ is self.names or named
         return isinstance(part, type) and part.__module__ == self.home and can_change(part)
 
     def _seeing(self, part: Any) -> Any:

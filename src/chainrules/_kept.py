@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from ._held import Mirror, answers, can_change, content
+from ._held import Mirror, answers, can_change, content, is_mirror
 from .rules.containers import LEAVES
 from .rules.refusals.remedies import adopted
 
@@ -75,8 +75,9 @@ class Kept:
             new = self._in_place_of(part)
             if new is part:
                 continue
-            if isinstance(container, type) and isinstance(new, FunctionType):
-                new = staticmethod(new)  # as the original, it does not become a method
+            binds = hasattr(type(part), "__get__")  # into a method, where a class has it
+            if isinstance(container, type) and isinstance(new, FunctionType) and not binds:
+                new = staticmethod(new)
             if id(container) not in self._of_libraries:
                 put(key, new)
                 self.undo.insert(0, functools.partial(_take_back, put, get, key, part, new))
@@ -84,6 +85,8 @@ class Kept:
     def _is_own(self, part: Any, kind: type) -> bool:
         """Say whether a function, a class or an object is of a module that is adopted."""
         if isinstance(part, type) and not can_change(part):
+            return False
+        if kind is FunctionType and is_mirror(part):
             return False
         own = part if kind is FunctionType or isinstance(part, type) else kind
         home = getattr(own, "__module__", None)

@@ -101,10 +101,12 @@ class _Compiled:
 
     __name__, __module__ = "halve", "somewhere.core"
 
-    def __init__(self, names):
-        self.names = names
+    def __init__(self, names, calls=None):
+        self.names, self.calls = names, calls
 
     def __call__(self, x, factor=0.5):
+        if self.calls is not None:
+            self.calls.append(1)
         if type(x) is not np.ndarray:
             raise TypeError(f"Argument 'x' has incorrect type (got {type(x).__name__})")
         x[0] = 0.0
@@ -170,3 +172,12 @@ def test_classes_that_hide_their_module_do_not_stop_adoption():
     )
     with cr.adopt(made):
         assert cr.grad(made.f)(2.0) == 3.0
+
+
+def test_a_compiled_function_is_called_once_however_often_its_module_is_adopted():
+    calls = []
+    made = module("import numpy as np\n\ndef f(x):\n    return compiled(np.array([1.0, x]))\n")
+    made.compiled = _Compiled(vars(made), calls)
+    with cr.adopt(made), cr.adopt(made), pytest.raises(TypeError, match="got"):
+        cr.grad(made.f)(2.0)
+    assert calls == [1]

@@ -342,6 +342,9 @@ class TracedNumber(Traced):
 
     conjugate = conj
 
+    def setflags(self, *args: object, **flags: object) -> None:
+        """Do nothing: nobody else sees the memory of a traced value."""
+
     def tolist(self) -> Any:
         return self.item()
 

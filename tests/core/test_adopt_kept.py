@@ -156,3 +156,38 @@ def test_adopted_twice_and_undone_in_any_order():
     assert cr.grad(made.in_dict)(0.7) == pytest.approx(slope(made.in_dict, 0.7), rel=1e-6)
     second.undo()
     assert made.OPS["sin"] is math.sin
+
+
+CHECKS = """
+import numpy as np
+from numpy import testing
+from numpy.testing import assert_allclose, assert_array_less, assert_equal
+
+
+def checked(x):
+    y = np.array([x, 1.0]) * 2.0
+    np.testing.assert_allclose(y, [2.0 * x, 2.0])
+    testing.assert_array_equal(y[1:], [2.0])
+    assert_allclose(actual=y, desired=y + 1e-12)
+    assert_array_less(y, 100.0)
+    assert_equal({"a": y}, {"a": y})
+    y.setflags(write=False)
+    x.setflags(write=False)
+    return y.sum()
+
+
+def wrong(x):
+    assert_allclose(np.array([x, 1.0]), [0.0, 1.0])
+    return x
+"""
+
+
+def test_checks_of_numpy_testing_see_the_numbers():
+    made = module_of(CHECKS, "adopted_checks")
+    with cr.adopt(made):
+        assert cr.grad(made.checked)(np.float64(0.7)) == 2.0
+        assert cr.jvp(made.checked, (np.float64(0.7),), (1.0,)) == (3.4, 2.0)
+        with pytest.raises(AssertionError, match="Not equal to tolerance"):
+            cr.grad(made.wrong)(0.7)
+        made.checked(np.float64(0.7))
+    assert made.testing is np.testing

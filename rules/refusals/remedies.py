@@ -23,9 +23,9 @@ from ..loading import imported
 adopted: Counter = Counter()
 # The modules of SciPy that chainrules.scipy shows with functions that see traced values.
 FAMILIES = (
-    "fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.csgraph",
-    "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special", "stats",
-    "optimize",
+    "fft", "fftpack", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse",
+    "sparse.csgraph", "sparse.linalg", "spatial", "spatial.distance", "spatial.transform",
+    "special", "stats", "optimize",
 )  # fmt: skip
 # Packages whose adoption was tried, and does not help; and what to write in their place.
 INSTEAD_OF_ADOPTION = {

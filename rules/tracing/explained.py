@@ -144,6 +144,9 @@ _WRITE = {
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "
         "cr.primitive(f, derivative='finite-difference') for a function f that is compiled"
     ),
+    "is not a supported array type": (
+        'cr.adopt("array_api_compat"), beside your own module: then its namespaces are followed'
+    ),
     "got BufferArray": (
         'cr.adopt("its module"), whose compiled functions then take such arrays, where plain; or '
         "x.tolist()"

@@ -191,3 +191,41 @@ def test_checks_of_numpy_testing_see_the_numbers():
             cr.grad(made.wrong)(0.7)
         made.checked(np.float64(0.7))
     assert made.testing is np.testing
+
+
+NAMESPACES = """
+import array_api_compat.numpy as xp
+from array_api_compat import array_namespace
+
+
+def filled(x):
+    y = xp.zeros(3)
+    y[0] = x[0]
+    return xp.sum(y**2)
+
+
+def found(x):
+    xp = array_namespace(x)
+    y = xp.zeros(3)
+    y[1] = x[1]
+    return xp.sum(xp.sin(y) * x) + xp.linalg.vector_norm(x)
+
+
+def stacked(x):
+    xp = array_namespace(x)
+    return xp.mean(xp.asarray([x[0], x[1]])) + xp.sum(xp.stack([x, x * 2]))
+"""
+
+
+@pytest.mark.parametrize("name", ["filled", "found", "stacked"])
+def test_namespaces_of_array_api_compat(name):
+    pytest.importorskip("array_api_compat")
+    made, x = module_of(NAMESPACES, "adopted_namespaces"), np.array([0.5, 1.2, 0.7])
+    f = getattr(made, name)
+    expected = [slope(lambda t, e=e: f(x + t * e), 0.0) for e in np.eye(3)]
+    with cr.adopt(made, "array_api_compat"):
+        np.testing.assert_allclose(expected, cr.grad(f)(x), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(expected, cr.jacfwd(f)(x), rtol=1e-6, atol=1e-8)
+    if name != "filled":
+        with pytest.raises(cr.LostDerivativeError, match="array_api_compat"):
+            cr.grad(f)(x)

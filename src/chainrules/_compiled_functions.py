@@ -62,11 +62,13 @@ def _in_python(compiled: Any, f: Any, mirror_of: Mirror) -> Any:
     else:
         python = f
 
-    @functools.wraps(compiled)
+    @functools.wraps(compiled, updated=())  # its dict is numba's own
     def calls(*args: Any, **kwargs: Any) -> Any:
         return (python if is_traced((args, kwargs)) else compiled)(*args, **kwargs)
 
     calls.__compiled__ = compiled  # type: ignore[attr-defined]
+    if hasattr(compiled, "py_func"):
+        calls.py_func = compiled.py_func  # type: ignore[attr-defined]
     return calls
 
 

@@ -181,3 +181,33 @@ def test_a_compiled_function_is_called_once_however_often_its_module_is_adopted(
     with cr.adopt(made), cr.adopt(made), pytest.raises(TypeError, match="got"):
         cr.grad(made.f)(2.0)
     assert calls == [1]
+
+
+@pytest.mark.filterwarnings("error::chainrules.CompileWarning")
+def test_functions_of_numba_do_not_keep_a_gradient_from_being_compiled():
+    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
+    made = module(
+        """
+        import numpy as np
+        from numba import njit, vectorize
+
+        @njit
+        def double(x):
+            return 2.0 * x
+
+        @vectorize
+        def grown(x):
+            return np.exp(double(x))
+
+        def f(x):
+            return np.sum(grown(x)) * double(x[0])
+        """
+    )
+    x = np.array([0.2, 0.7])
+    with cr.adopt(made):
+        expected = cr.grad(made.f)(x)
+        compiled = cr.compile(cr.grad(made.f))
+        for _ in range(3):
+            np.testing.assert_allclose(compiled(x), expected)
+        np.testing.assert_allclose(compiled(2.0 * x), cr.grad(made.f)(2.0 * x))

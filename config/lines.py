@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 
 _OURS = {
     "chainrules", "numpy", "scipy", "dask", "distributed", "jax", "jaxlib", "joblib", "loky",
-    "torch", "multipledispatch", "pandas",
+    "torch", "multipledispatch", "pandas", "polars",
     *sys.stdlib_module_names,
 }  # fmt: skip
 

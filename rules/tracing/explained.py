@@ -57,11 +57,11 @@ def explain(error: Exception) -> None:
         _note_traced_argument(error)
         return
     where, called, names = raised_at(error)
-    of_pandas = called.startswith("pandas.") and "reindex_like" not in message
+    tables = called.partition(".")[0]
     if called.startswith("scipy."):
         instead = of_scipy(called, names)
-    elif of_pandas:
-        instead = INSTEAD_OF_ADOPTION["pandas"]
+    elif tables in ("pandas", "polars") and "reindex_like" not in message:
+        instead = INSTEAD_OF_ADOPTION[tables]
     elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
         instead = f"write {own}; or cr.value(x), where no derivative is wanted"
     fields = {"called": called or "a function", "met": met, "line": where, "message": message}

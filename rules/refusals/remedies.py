@@ -25,7 +25,7 @@ adopted: Counter = Counter()
 FAMILIES = (
     "fft", "fftpack", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse",
     "sparse.csgraph", "sparse.linalg", "spatial", "spatial.distance", "spatial.transform",
-    "special", "stats", "optimize",
+    "special", "stats", "optimize", "optimize.elementwise",
 )  # fmt: skip
 # Packages whose adoption was tried, and does not help; and what to write in their place.
 INSTEAD_OF_ADOPTION = {

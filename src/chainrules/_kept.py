@@ -21,7 +21,7 @@ _PLAIN = frozenset(LEAVES - _ORIGINALS)
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})
 
 
-class Kept:
+class KeptFunctions:
     """Containers of the module ``home``, into which mirrors are put."""
 
     def __init__(self, home: str, mirror_of: Mirror) -> None:

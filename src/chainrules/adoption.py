@@ -23,7 +23,7 @@ import numpy as np
 
 from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
-from ._kept import Kept
+from ._kept import KeptFunctions
 from ._numbers import SCALARS, Complex, Float, Map, Type
 from .rules import Traced, value
 from .rules.refusals.remedies import adopted
@@ -139,7 +139,7 @@ def _adopt_functions(names: dict) -> None:
 def _adopt_globals(names: dict) -> None:
     with _lock:
         _, changes, undo = _changes[id(names)]
-        kept = Kept(names.get("__name__", ""), held_mirror_of)
+        kept = KeptFunctions(names.get("__name__", ""), held_mirror_of)
         undo[:0] = [kept.take_back]
         for name, part in list(names.items()):
             if name.startswith("__"):

@@ -45,10 +45,10 @@ def test_roots_of_what_the_function_captures():
 
 @pytest.mark.parametrize("a", POINTS, ids=["number", "array", "matrix"])
 def test_minima(a):
-    step = 1e-5
+    step = 1e-3  # SciPy finds a minimum to half of the digits
     expected = (minimum(a + step) - minimum(a - step)) / (2 * step)
-    np.testing.assert_allclose(cr.grad(lambda a: np.sum(minimum(a)))(a), expected, rtol=1e-5)
-    np.testing.assert_allclose(cr.jvp(minimum, (a,), (a * 0 + 1.0,))[1], expected, rtol=1e-5)
+    np.testing.assert_allclose(cr.grad(lambda a: np.sum(minimum(a)))(a), expected, rtol=1e-4)
+    np.testing.assert_allclose(cr.jvp(minimum, (a,), (a * 0 + 1.0,))[1], expected, rtol=1e-4)
 
 
 def test_brackets_are_refused_in_words():

@@ -17,7 +17,7 @@ from .followed import linear_pair
 INSTEAD: dict[str, Any] = {}
 REFUSED: dict[str, tuple[str, str]] = {}
 
-non_differentiable(fftpack.next_fast_len, fftpack.fftfreq, fftpack.rfftfreq)
+non_differentiable(fftpack.next_fast_len, fftpack.rfftfreq)
 
 
 def fourier(f, own):

@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 
 _OURS = {
     "chainrules", "numpy", "scipy", "dask", "distributed", "jax", "jaxlib", "joblib", "loky",
-    "torch", "multipledispatch",
+    "torch", "multipledispatch", "pandas", "polars",
     *sys.stdlib_module_names,
 }  # fmt: skip
 

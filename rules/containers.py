@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from .annotations import Value
-from .known_classes import Children, becomes_known, registered
+from .known_classes import Children, becomes_known, library_of, registered
 from .shapes import has_own_dtype
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
@@ -146,10 +146,7 @@ def _fields(x: Value) -> dict[str, Any] | None:
     if attributes is not None:
         return {attribute.name: attribute for attribute in attributes}
     if (
-        (
-            cls.__module__.partition(".")[0] in _FOREIGN
-            and (cls.__module__, cls.__name__) not in _HOLDERS
-        )
+        (library_of(cls) in _FOREIGN and (cls.__module__, cls.__name__) not in _HOLDERS)
         or isinstance(x, type | enum.Enum | BaseException)
         or x.__class__ is not cls  # a proxy, which says that it is what it stands for
         or hasattr(cls, "__array__")

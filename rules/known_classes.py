@@ -8,6 +8,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
+def library_of(x: Any) -> str:
+    """Name of the top-level package that a class or a function is of; "" where it hides that."""
+    # A class may define a property of that name for its instances.
+    home = getattr(x, "__module__", None)
+    return home.partition(".")[0] if isinstance(home, str) else ""
+
+
 class Children(NamedTuple):
     """The parts of a container: their names, the parts, and how to build it anew."""
 
@@ -49,6 +56,35 @@ built_in: dict[type, "Form"] = {}
 late: dict[str, Callable[[], None]] = {}
 
 
+class Table(NamedTuple):
+    """Columns of another library, which traced values compute with by these two functions.
+
+    ``operate(operation, a, b)`` is that of a table and a traced value; ``array(x)`` is what NumPy's
+    functions see of a table, a plain array or a traced one.
+    """
+
+    operate: Callable[[Callable, Any, Any], Any]
+    array: Callable[[Any], Any]
+
+
+tables: dict[type, Table] = {}
+
+
+# By the name of a module that copies an array to keep it: what it is given in its place, or None.
+keepers: dict[str, Callable[[Any], Any]] = {}
+
+
+def table_of(cls: type) -> Table | None:
+    """Functions that a traced value computes with a ``cls`` by, where that is a class of tables."""
+    if cls not in tables and hasattr(cls, "__array__"):
+        becomes_known(cls)
+        for base in cls.__mro__:
+            if base in tables:
+                tables[cls] = tables[base]
+                break
+    return tables.get(cls)
+
+
 # Containers of one number or array, whose derivatives are plain: see ``is_quantity``.
 quantities: set[type] = set()
 
@@ -69,7 +105,7 @@ def becomes_known(cls: type) -> bool:
     array class is that it is derived from.
     """
     for base in cls.__mro__:
-        package = base.__module__.partition(".")[0]
+        package = library_of(base)
         register = late.get(package)
         if register is not None:
             register()  # twice, where two threads meet one at once; and then neither sees less

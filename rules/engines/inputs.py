@@ -23,6 +23,7 @@ from ..containers import (
     iterate_leaves,
     replaced,
 )
+from ..known_classes import library_of
 from ..loading import load, needed
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
@@ -127,7 +128,7 @@ def taken_input(x: Value) -> Any:
 
 def _importing(cls: type) -> str:
     """Return how a function of the library of ``cls`` is differentiated, where we know."""
-    library = cls.__module__.partition(".")[0].removesuffix("lib")
+    library = library_of(cls).removesuffix("lib")
     if library not in ("jax", "torch"):
         return "; functions of JAX and PyTorch come in by import_(f) of chainrules.interop"
     return f"; and for a function of {library}, chainrules.interop.{library}.import_(f)"

@@ -10,6 +10,7 @@ import itertools
 import linecache
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
@@ -22,15 +23,18 @@ from ..loading import imported
 adopted: Counter = Counter()
 # The modules of SciPy that chainrules.scipy shows with functions that see traced values.
 FAMILIES = (
-    "fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse.csgraph",
-    "sparse.linalg", "spatial", "spatial.distance", "spatial.transform", "special", "stats",
-    "optimize",
+    "fft", "fftpack", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse",
+    "sparse.csgraph", "sparse.linalg", "spatial", "spatial.distance", "spatial.transform",
+    "special", "stats", "optimize", "optimize.elementwise",
 )  # fmt: skip
 # Packages whose adoption was tried, and does not help; and what to write in their place.
 INSTEAD_OF_ADOPTION = {
     "matplotlib": "draw the plain number: plt.plot(cr.value(x)), which needs no derivative",
-    "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: what pandas "
-    "holds is plain",
+    "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: this step of "
+    "pandas is compiled, and needs plain numbers; windows are np.lib.stride_tricks."
+    "sliding_window_view(s.to_numpy(), n), and a DataFrame is made of Series: {'a': pd.Series(x)}",
+    "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
+    "computes in Rust, with plain numbers",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
     "needs plain numbers",
 }
@@ -112,9 +116,18 @@ def or_adopt(instead: str) -> str:
     if frame is None or id(frame.f_globals) in adopted:
         return instead
     package = _package_of(frame.f_globals)
-    if package in INSTEAD_OF_ADOPTION:
-        return f"{INSTEAD_OF_ADOPTION[package]}; or\n  {instead}"
+    inside = next(filter(INSTEAD_OF_ADOPTION.__contains__, _packages_above(frame)), package)
+    if inside in INSTEAD_OF_ADOPTION:
+        return f"{INSTEAD_OF_ADOPTION[inside]}; or\n  {instead}"
     return f"{_adoption(frame.f_globals)} be differentiated as it stands; or\n  {instead}"
+
+
+def _packages_above(frame: FrameType) -> Iterator[str]:
+    """Yield the packages of the frames that ``frame`` called, the innermost first."""
+    called: FrameType | None = sys._getframe(2)
+    while called is not None and called is not frame:
+        yield _package_of(called.f_globals)
+        called = called.f_back
 
 
 def of_scipy(public: str, names: dict) -> str:
@@ -175,8 +188,9 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
         return INSTEAD_OF_ADOPTION[package]
     if id(names) in adopted:
         lines = (
-            f"import {library} at the top of the module and call it from there: what a dict or an "
-            "object keeps is\n  not adopted, nor what a function imports that was defined later"
+            f"import {library} at the top of the module and call it from there: what was "
+            "put into a dict or an object\n  after the adoption is not adopted, nor what a "
+            "function imports that was defined later"
         )
     else:
         lines = f"{_adoption(names)} be differentiated as it stands"

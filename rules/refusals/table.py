@@ -147,6 +147,22 @@ REFUSALS = {
         "it, and was not asked.",
         "give the number or the array in it: np.asarray(q), q.magnitude, q.value",
     ),
+    "statistic of a column": Refusal(
+        LostDerivativeError,
+        "{name} of a column that holds a traced array has no rule, in {line}.",
+        "take the numbers out, s.to_numpy(), and write it in NumPy's functions",
+    ),
+    "array kept by a table": Refusal(
+        LostDerivativeError,
+        "a {cls} of pandas was given a traced array with copy=False, in {line}, and takes it for "
+        "one of NumPy's.",
+        "leave out copy=False: then it holds a column, which is traced",
+    ),
+    "write into a column": Refusal(
+        LostDerivativeError,
+        "np.{f} cannot write into a column of pandas with out=, in {line}.",
+        "assign what it returns: df['a'] = np.{f}(...)",
+    ),
     "derivative of another class": Refusal(
         LostDerivativeError,
         "the derivative of a {x} came as a {cls}, which may have units or more that a {x} has not.",

@@ -5,6 +5,7 @@ does.
 """
 
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import DTypeLike
 from ..accelerated import numbers
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
-from ..known_classes import built_in
+from ..known_classes import built_in, keepers
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
 from .conversions import describe, refuse_array
@@ -202,6 +203,10 @@ class TracedArray(TracedNumber):
         return value(x) in value(self)
 
     def copy(self, order: str = "C") -> Any:
+        keeper = keepers.get(sys._getframe(1).f_globals.get("__name__", ""))
+        kept = None if keeper is None else keeper(self)
+        if kept is not None:
+            return kept
         if not is_lazy(bare(self)):
             return call(np.copy, (self,), {"order": order})
         return call(np.positive, (self,), {})  # np.copy would compute all of it

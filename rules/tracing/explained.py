@@ -13,7 +13,8 @@ import numpy as np
 from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
-from ..refusals.remedies import of_scipy
+from ..known_classes import library_of
+from ..refusals.remedies import INSTEAD_OF_ADOPTION, of_scipy
 from ..refusals.table import refusal
 from .level import Traced, innermost
 from .shown import refused_write
@@ -44,7 +45,7 @@ def explain(error: Exception) -> None:
         raise refusal("text of a traced value", message=message) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise refused_write(message) from error
-    if type(error).__module__.partition(".")[0] not in _RAISERS:
+    if library_of(type(error)) not in _RAISERS:
         return
     if re.search(_EXITS, message) or _names_traced(message):
         met, instead = "a traced value, and takes plain numbers only", _KEEP
@@ -57,8 +58,11 @@ def explain(error: Exception) -> None:
         _note_traced_argument(error)
         return
     where, called, names = raised_at(error)
+    tables = called.partition(".")[0]
     if called.startswith("scipy."):
         instead = of_scipy(called, names)
+    elif tables in ("pandas", "polars") and "reindex_like" not in message:
+        instead = INSTEAD_OF_ADOPTION[tables]
     elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
         instead = f"write {own}; or cr.value(x), where no derivative is wanted"
     fields = {"called": called or "a function", "met": met, "line": where, "message": message}
@@ -106,6 +110,7 @@ _RAISERS = ("builtins", "ctypes", "numpy")
 # (Compiled when one is looked for: that takes a tenth of the time of importing all this.)
 _EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
+    "'NotImplementedType' object has no attribute 'reindex_like'|"  # s += x, of pandas
     "incompatible function arguments|No matching signature found"  # pybind11, Cython
 )
 _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
@@ -134,9 +139,18 @@ _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
     "numpy.ma.": _NO_MASK,
+    "reindex_like": "s = s + x in place of s += x",
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
-        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one"
+        "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "
+        "cr.primitive(f, derivative='finite-difference') for a function f that is compiled"
+    ),
+    "is not a supported array type": (
+        'cr.adopt("array_api_compat"), beside your own module: then its namespaces are followed'
+    ),
+    "got BufferArray": (
+        'cr.adopt("its module"), whose compiled functions then take such arrays, where plain; or '
+        "x.tolist()"
     ),
     "incompatible function arguments": (
         "a rule for it: a function of Python that calls it, with @cr.primitive and @cr.rrule"

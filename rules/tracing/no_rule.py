@@ -13,6 +13,7 @@ import numpy as np
 from ...config import MissingRuleError, user_line
 from ..annotations import Function, Value
 from ..containers import children
+from ..known_classes import library_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .conversions import describe
@@ -26,6 +27,8 @@ _NOT_PYTHON = ("builtins", "itertools", "functools", "operator", "numpy", "math"
 def runs_in_python(f: Function) -> bool:
     """Say whether running ``f`` on traced values shows an engine every step that it takes."""
     f = body(f)
+    if library_of(type(f)) == "numba":  # it is called by a method in Python, and runs in none
+        return False
     if isinstance(f, functools.partial):
         return runs_in_python(f.func)
     if isinstance(f, types.MethodType):
@@ -33,7 +36,7 @@ def runs_in_python(f: Function) -> bool:
     if isinstance(f, types.FunctionType):
         return True
     if isinstance(f, type):
-        return f.__module__.partition(".")[0] not in _NOT_PYTHON
+        return library_of(f) not in _NOT_PYTHON
     return any(
         isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(f).__mro__
     )
@@ -71,6 +74,12 @@ def missing_rule(
             f"a ufunc of np.frompyfunc hides its function, {name.partition(' ')[0]}, and {which} "
             f"on a differentiated input in {user_line()}.\n"
             "  write np.vectorize(f); or functools.reduce(f, x) for its method reduce"
+        )
+    if library_of(type(f)) == "numba":
+        return MissingRuleError(
+            f"{name} is compiled by numba, and {which} on a differentiated input in "
+            f"{user_line()}.\n"
+            f'  write cr.adopt("its module") after it was compiled: then its Python runs instead'
         )
     short = name.rpartition(".")[2]
     code = name.replace("numpy", "np", 1) if name.startswith("numpy") else name

@@ -159,6 +159,8 @@ class TracedNumber(Traced):
 
     __slots__ = ()
 
+    __pandas_priority__ = 5000  # above its own: an operator of pandas leaves the answer to ours
+
     # isinstance(x, float) and isinstance(x, np.ndarray) say what the user expects.
     __class__ = property(operator.attrgetter("primal.__class__"))
 
@@ -340,6 +342,9 @@ class TracedNumber(Traced):
         return call(np.conjugate, (self,), {}) if np.iscomplexobj(value(self)) else self
 
     conjugate = conj
+
+    def setflags(self, *args: object, **flags: object) -> None:
+        """Do nothing: nobody else sees the memory of a traced value."""
 
     def tolist(self) -> Any:
         return self.item()

@@ -5,6 +5,8 @@ of traced numbers, on which NumPy computes entry by entry with Python's operator
 rightly. Where such an array meets a traced one, or leaves the function, it becomes traced.
 """
 
+import operator
+from types import FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -18,6 +20,7 @@ from ..containers import (
     map_leaves,
     replaced,
 )
+from ..known_classes import table_of
 from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT
 from ..signatures import name_of
@@ -48,6 +51,8 @@ def healed_call(
 
 def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     given = args, kwargs
+    if is_numpys(f) and not isinstance(f, np.ufunc):
+        args, kwargs = given = _shown_in(given)
     if is_numpys(f):
         refuse_answering(f, (*args, *kwargs.values()))
     if any(map(is_of_its_own, iterate_leaves(given))):
@@ -55,6 +60,17 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         for x in filter(is_of_its_own, iterate_leaves(given)):
             raise own_class_error(x)
     return healed(given)
+
+
+def _shown_in(x: Value) -> Any:
+    """Return arguments with the arrays that they show, which may be in lists; the same if none."""
+    if type(x) is dict:
+        shown = dict(zip(x, _shown_in(tuple(x.values())), strict=True))
+        return x if all(shown[name] is part for name, part in x.items()) else shown
+    if type(x) is not list and type(x) is not tuple:
+        return array_shown_by(x)
+    parts = [_shown_in(part) for part in x]
+    return x if all(map(operator.is_, parts, x)) else type(x)(parts)
 
 
 _NUMBERS = frozenset({float, int, complex, bool, str, type(None), np.float64})
@@ -74,7 +90,29 @@ def is_object_array(x: Value) -> TypeGuard[np.ndarray]:
 
 def entries_of(x: Value) -> Any:
     """Return an array of a class of its own as NumPy reads it into a plain one: its entries."""
-    return healed(x.view(np.ndarray)) if is_of_its_own(x) else x
+    return healed(x.view(np.ndarray)) if is_of_its_own(x) else array_shown_by(x)
+
+
+def array_shown_by(x: Value) -> Any:
+    """Return the traced array that ``x`` shows by ``__array__``; any other ``x`` itself.
+
+    NumPy, which asks classes without protocols of their own for it, takes nothing traced there.
+    Of a table of columns it is an array, traced or plain.
+    """
+    cls = type(x)
+    if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
+        return x
+    table = table_of(cls)
+    if table is not None:
+        return table.array(x)
+    if issubclass(cls, Traced) or any(hasattr(cls, name) for name in _PROTOCOLS):
+        return x
+    shows: Any = x
+    y = shows.__array__()
+    return y if issubclass(type(y), Traced) else x
+
+
+_PROTOCOLS = ("__array_ufunc__", "__array_function__")
 
 
 def in_place_operand(x: Value) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..annotations import Function, Value
 from ..containers import LEAVES, iterate_leaves
+from ..known_classes import library_of, table_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .level import Traced, type_under
@@ -29,7 +30,7 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
         return True
     if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
         return False
-    library = cls.__module__.partition(".")[0]
+    library = library_of(cls)
     return library in _LIBRARIES or (beside is not None and cls is type_under(beside))
 
 
@@ -74,6 +75,9 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     numbers that ``__array__`` gives, and an array meets ``other`` entry by entry, as any object.
     All else is left to Python, by NotImplemented.
     """
+    table = table_of(type(other))
+    if table is not None:
+        return table.operate(operation, a, b)
     x = b if other is a else a
     if not issubclass(type_under(x), np.ndarray | np.generic) or operation is ufunc:
         return NotImplemented

@@ -12,6 +12,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from ._types_in_code import with_own_types
+from .rules.known_classes import library_of
 
 Mirror = Callable[[Any], Any]
 Undo = Callable[[], None]
@@ -23,6 +24,18 @@ _anew: dict[int, tuple[Any, Any]] = {}  # by id: functions, and what was made of
 def made_anew(f: Any) -> Any:
     """Return the function that was made of the code of ``f`` once more; None if none was."""
     return _anew.get(id(f), (None, None))[1]
+
+
+_plain: dict[int, dict] = {}  # by the id of an adopted module's globals: as they were before
+
+
+def _forget(names: dict) -> None:
+    _plain.pop(id(names), None)
+
+
+def plain_names(names: dict) -> dict:
+    """Return the globals of a module as they were before it was adopted; {} if it was not."""
+    return _plain.get(id(names), {})
 
 
 def adopt_functions(names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) -> list[Undo]:
@@ -39,18 +52,23 @@ def adopt_functions(names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) 
 def with_mirrors(f: FunctionType, mirror_of: Mirror) -> FunctionType:
     """Return ``f`` with cells of its own, which hold mirrors; ``f`` itself if there are none."""
     cells = f.__closure__ or ()
-    mirrors = [mirror_of(_content(cell)) for cell in cells]
+    mirrors = [mirror_of(content(cell)) for cell in cells]
     if all(mirror is None for mirror in mirrors):
         return f
     pairs = zip(cells, mirrors, strict=True)
-    return _again(f, tuple(cell if mirror is None else CellType(mirror) for cell, mirror in pairs))
+    return again(f, tuple(cell if mirror is None else CellType(mirror) for cell, mirror in pairs))
 
 
-def _content(cell: CellType) -> Any:
+def content(cell: CellType) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # of a variable that has no value yet
         return None
+
+
+def is_mirror(f: FunctionType) -> bool:
+    """Say whether ``f`` is a function of this package that shows another one, with its name."""
+    return str(f.__globals__.get("__name__", "")).startswith("chainrules.")
 
 
 def answers(part: Any) -> bool:
@@ -62,6 +80,14 @@ def answers(part: Any) -> bool:
     return True
 
 
+_HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # flags of a type, as C code sets them
+
+
+def can_change(cls: type) -> bool:
+    """Say whether the class takes attributes: one that C code made does not."""
+    return bool(cls.__flags__ & _HEAP) and not cls.__flags__ & _IMMUTABLE
+
+
 class _Held:
     def __init__(self, names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) -> None:
         self.names, self.home = names, names.get("__name__", "")
@@ -70,12 +96,14 @@ class _Held:
         self.known: dict[int, tuple[Any, Any]] = {}  # what was looked at, and what stands for it
         self.builtins: dict | None = None
         plain = dict(names)  # from which numba compiles later what it has not compiled so far
+        _plain.setdefault(id(names), plain)
+        self.undo.insert(0, lambda: _forget(names))
         for name, part in plain.items():
             if not answers(part):
                 continue
             if not name.startswith("__"):
                 self._put(names.__setitem__, names.get, name, part, self._seeing(part))
-            if type(part).__module__.partition(".")[0] == "numba":
+            if library_of(type(part)) == "numba":
                 self._compile_with(plain, part)
 
     def _put(self, put: Callable, get: Callable, name: Any, old: Any, new: Any) -> None:
@@ -95,12 +123,13 @@ class _Held:
         f = getattr(compiler, "py_func", None)
         if isinstance(f, FunctionType) and f.__globals__ is self.names:
             put, get = functools.partial(setattr, compiler), functools.partial(getattr, compiler)
-            self._put(put, get, "py_func", f, _again(f, f.__closure__, names))
+            self._put(put, get, "py_func", f, again(f, f.__closure__, names))
 
     def _is_ours(self, part: Any) -> bool:
         if isinstance(part, FunctionType):
-            return part.__globals__ is self.names or part.__module__ == self.home
-        return isinstance(part, type) and part.__module__ == self.home
+            named = part.__module__ == self.home and not is_mirror(part)
+            return part.__globals__ is self.names or named
+        return isinstance(part, type) and part.__module__ == self.home and can_change(part)
 
     def _seeing(self, part: Any) -> Any:
         """Return what stands for a function, a class or a method; the same where that will do."""
@@ -134,7 +163,7 @@ class _Held:
                 put, get = functools.partial(setattr, f), functools.partial(getattr, f)
                 self._put(put, get, name, given, self._mirrored(given))
         for cell in f.__closure__ or ():
-            held = _content(cell)
+            held = content(cell)
             new = self._seeing(held) if self._is_ours(held) else self.mirror_of(held)
             put, get = functools.partial(setattr, cell), functools.partial(getattr, cell)
             self._put(put, get, "cell_contents", held, held if new is None else new)
@@ -181,7 +210,7 @@ class _Held:
         before = self.names["__builtins__"]
         self.names["__builtins__"] = self.builtins  # which a function that is made now keeps
         try:
-            new = _again(f, f.__closure__)
+            new = again(f, f.__closure__)
         finally:
             self.names["__builtins__"] = before
         _anew[id(f)] = f, new  # for modules that imported it
@@ -193,7 +222,7 @@ class _Held:
         return new
 
 
-def _again(
+def again(
     f: FunctionType, cells: tuple[CellType, ...] | None, names: dict | None = None
 ) -> FunctionType:
     """Make a function of the code of ``f`` once more, with the same globals or with ``names``."""

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from .rules import loading
-from .rules.known_classes import late
+from .rules.known_classes import keepers, late
 
 _FUNCTIONS = ".rules.rulesets.functions"
 _HOMES = {
@@ -53,6 +53,17 @@ def _quantities_of_pint() -> None:
     loading.imported(f"{__package__}.interop.pint").register_pint()
 
 
+def _tables_of_pandas() -> None:
+    loading.imported(f"{__package__}.interop.pandas").register_pandas()
+
+
+def _column_of_pandas(x: Any) -> Any:
+    return loading.imported(f"{__package__}.interop.pandas").kept(x)
+
+
+late["pandas"] = _tables_of_pandas
+for _module in ("series", "construction", "internals.construction"):
+    keepers[f"pandas.core.{_module}"] = _column_of_pandas
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import all_settled, array_of, innermost, is_traced
+from .rules import Traced, all_settled, array_of, innermost, is_traced
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
-from .rules.tracing.object_arrays import healed, is_object_array, is_plain, unmasked
+from .rules.tracing.object_arrays import array_shown_by, healed, is_object_array, is_plain, unmasked
 from .rules.tracing.running import a_run
 
 CONSTRUCTORS = _rulesets.arrays.building.CONSTRUCTORS
@@ -64,9 +64,12 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     def reads(*args: Any, **kwargs: Any) -> Any:
         if a_run() is None:
             return f(*args, **kwargs)
-        args = tuple([read(x) if isinstance(x, _READ) else x for x in args])
+        args = tuple([read(x) if isinstance(x, _READ) else array_shown_by(x) for x in args])
         if kwargs:
-            kwargs = {name: read(x) if isinstance(x, _READ) else x for name, x in kwargs.items()}
+            kwargs = {
+                name: read(x) if isinstance(x, _READ) else array_shown_by(x)
+                for name, x in kwargs.items()
+            }
         y = f(*args, **kwargs)
         if makes and type(y) in _LISTS:  # of np.meshgrid, and of np.gradient along several axes
             return type(y)(_new_part(part, (args, kwargs)) for part in y)
@@ -99,12 +102,20 @@ def _of_anything(f: Callable) -> Callable:
             return _new(f(*args, **kwargs), args)
         level = innermost((*args, *kwargs.values()))
         if level is BUFFERS:
-            if args and type(args[0]) is BufferArray:
+            given = args[0] if args else None
+            if type(given) is BufferArray and not isinstance(given.primal, Traced):
                 return level.call(f, args, kwargs)  # which may be the result
             args, kwargs = all_settled(args), all_settled(kwargs)
             level = innermost((*args, *kwargs.values()))
+            if type(given) is BufferArray and level is not None:
+                y = made_of_traced(*args, **kwargs)
+                return given if y is given.primal else y
         if level is not None:
             return made_of_traced(*args, **kwargs)
+        if args and a_run() is not None:
+            shown = array_shown_by(args[0])
+            if shown is not args[0]:
+                return makes(shown, *args[1:], **kwargs)
         y = f(*args, **kwargs)
         if is_object_array(y):
             # One that is read-only is the copy of a traced array that NumPy was given.

@@ -8,7 +8,6 @@ much as if its import lines were changed by hand.
 """
 
 import builtins
-import functools
 import importlib
 import importlib.util
 import os
@@ -22,9 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from ._held import Undo, adopt_functions, answers, made_anew, with_mirrors
+from ._compiled_functions import is_compiled, of_compiled
+from ._held import Undo, adopt_functions, answers, made_anew
+from ._kept import KeptFunctions
 from ._numbers import SCALARS, Complex, Float, Map, Type
-from .rules import Traced, is_traced, value
+from .rules import Traced, value
 from .rules.refusals.remedies import adopted
 
 
@@ -51,10 +52,12 @@ def mirror_of(part: Any) -> Any:
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
-    if type(part).__module__.partition(".")[0] == "numba":
-        return _in_python(part)
+    if is_compiled(part):
+        return of_compiled(part, mirror_of)
     if type(part) is np.random.Generator:
         return _numpy().random.default_rng(part)  # of the same stream
+    if home.startswith("numpy.testing"):
+        return _mirrors_of("numpy.testing").get(id(part))
     if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
     return None
@@ -70,8 +73,10 @@ def _numpy() -> Any:
 
 
 def _module_of(part: Any) -> str:
-    home = getattr(part, "__module__", None)
-    return home if isinstance(home, str) else type(part).__module__ or ""
+    for home in (getattr(part, "__module__", None), type(part).__module__):
+        if isinstance(home, str):  # and no property of that name
+            return home
+    return ""
 
 
 _known: dict[str, dict[int, Any]] = {}  # of each mirrored module, by the originals
@@ -111,26 +116,6 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
     return None
 
 
-def _in_python(compiled: Any) -> Any:
-    """Return what runs the Python of a function that numba compiles, where a value is traced."""
-    if hasattr(compiled, "accumulate"):  # by numba.vectorize, as a ufunc
-        vectorized = _numpy().vectorize(compiled.__wrapped__)
-
-        def python(*args: Any) -> Any:
-            return vectorized(*args)[()]  # as of a ufunc, a number where there are no axes
-
-    elif callable(getattr(compiled, "py_func", None)):
-        python = with_mirrors(compiled.py_func, mirror_of)
-    else:
-        return None
-
-    @functools.wraps(compiled)
-    def calls(*args: Any, **kwargs: Any) -> Any:
-        return (python if is_traced((args, kwargs)) else compiled)(*args, **kwargs)
-
-    return calls
-
-
 # ---- adopted modules ----------------------------------------------------------------------------
 
 _lock = threading.RLock()
@@ -153,12 +138,16 @@ def _adopt_functions(names: dict) -> None:
 
 def _adopt_globals(names: dict) -> None:
     with _lock:
-        _, changes, _ = _changes[id(names)]
+        _, changes, undo = _changes[id(names)]
+        kept = KeptFunctions(names.get("__name__", ""), held_mirror_of)
+        undo[:0] = [kept.take_back]
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
             mirror = mirror_of(part) if answers(part) else None
-            if mirror is not None and mirror is not part:
+            if mirror is None:
+                mirror = kept.swapped(part)
+            if mirror is not part:
                 names[name] = mirror
                 changes.append((name, part, mirror))
         for name, number in BUILTINS.items():
@@ -357,8 +346,9 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     -----
     Defaults of parameters, and what functions captured, become mirrors, too. So does what a
     function imports when it runs, if the function was there before: it is made once more, of the
-    same code, and that is the one which the module has from then on. What is kept in a dict or in
-    an object stays what it is. ``int(x)`` of a traced number is plain, as ``np.trunc(x)`` is.
+    same code, and that is the one which the module has from then on. So does what the module keeps
+    in dicts, lists, tuples, partials, in its classes and in their objects. ``int(x)`` of a traced
+    number is plain, as ``np.trunc(x)`` is.
 
     In functions that are there before, a type's name that is not called is the class itself:
     ``t is float``, ``a.dtype.type is np.float64``, ``class E(float, Enum)``. What calls the class

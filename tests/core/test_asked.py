@@ -59,7 +59,17 @@ def test_error_names_the_thing(name, transform):
 def pandas_programs():
     pandas = pytest.importorskip("pandas")
     s = pandas.Series([1.0, 2.0])
-    return lambda x: np.sum(s * x), lambda x: np.sum(s.to_numpy() * x)
+
+    def smoothed(x):
+        return (s * x).ewm(alpha=1.0).mean().sum()
+
+    return smoothed, lambda x: np.sum(s.to_numpy() * x)
+
+
+def polars_programs():
+    polars = pytest.importorskip("polars")
+    s = polars.Series([1.0, 2.0])
+    return lambda x: (s * x[0]).sum() + x[1], lambda x: np.sum(s.to_numpy() * x[0]) + x[1]
 
 
 def xarray_programs():
@@ -89,6 +99,7 @@ def matplotlib_programs():
     ("package", "programs", "slope"),
     [
         ("s.to_numpy()", pandas_programs, [1.0, 2.0]),
+        ("df['a'].to_numpy()", polars_programs, [3.0, 1.0]),
         ("a.data", xarray_programs, [0.5, 0.5]),
         ("cr.value(x)", matplotlib_programs, [1.0, 1.0]),
     ],

@@ -198,3 +198,74 @@ def test_a_rule_answers_whose_function_fills_a_buffer(f):
         assert type(y) is type(ydot) is numpy.ndarray
         numpy.testing.assert_allclose(np.cos(x) * xdot, ydot)
         numpy.testing.assert_allclose(np.cos(x), cr.grad(lambda x, f=called: np.sum(f(x)))(x))
+
+
+CONVERSIONS = {
+    "dtype": lambda y: np.asarray(y, dtype=float),
+    "its own": lambda y: np.asarray(y),
+    "another": lambda y: np.asarray(y, dtype=np.longdouble),
+    "array": lambda y: np.array(y, float),
+    "any": lambda y: np.asanyarray(y, dtype=float),
+    "contiguous": lambda y: np.ascontiguousarray(y, dtype=float),
+    "dimensions": lambda y: np.array(y, dtype=float, ndmin=2)[0],
+}
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS.values(), ids=CONVERSIONS)
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_what_is_made_of_a_buffer_that_was_filled_keeps_the_derivative(convert, dtype):
+    def f(x):
+        y = np.zeros(3, dtype=dtype)
+        y[:2] = x[:2]
+        y[2] = 4.0
+        return np.sum(convert(y) ** 2 * np.array([1.0, 2.0, 3.0]))
+
+    x = np.array([0.5, 2.0, 3.0])
+    numpy.testing.assert_allclose([1.0, 8.0, 0.0], cr.grad(f)(x), rtol=1e-6)
+    numpy.testing.assert_allclose([1.0, 8.0, 0.0], cr.jacfwd(f)(x), rtol=1e-6)
+    numpy.testing.assert_allclose(np.diag([2.0, 4.0, 0.0]), cr.hessian(f)(x), rtol=1e-6)
+
+
+def half_filled(x):
+    y = np.zeros(2)
+    y[0] = x
+    return y
+
+
+MADE = {"buffer": half_filled, "traced": lambda x: x * np.array([1.0, 0.0])}
+SAME = {
+    "asarray": lambda y: np.asarray(y, dtype=float),
+    "asanyarray": lambda y: np.asanyarray(y, "f8"),
+    "contiguous": lambda y: np.ascontiguousarray(y, float),
+    "array": lambda y: np.array(y, float, copy=None),
+    "astype": lambda y: y.astype(float, copy=False),
+    "require": lambda y: np.require(y, float, "C"),
+}
+
+
+@pytest.mark.parametrize("convert", SAME.values(), ids=SAME)
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_an_array_that_has_the_dtype_is_itself(make, convert):
+    """The write was lost: np.asarray(y, dtype=float) made another array."""
+
+    def f(x):
+        y = make(x)
+        same = convert(y)
+        same[1] = 3.0 * x
+        return np.sum(y)
+
+    assert f(2.0) == 8.0
+    assert cr.value_and_grad(f)(2.0) == (8.0, 4.0)
+    assert cr.jvp(f, (2.0,), (1.0,)) == (8.0, 4.0)
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_an_array_that_is_made_of_another_is_none_of_it(make):
+    def f(x):
+        y = make(x)
+        other = np.array(y, dtype=float)
+        other[1] = 3.0 * x
+        return np.sum(y)
+
+    assert cr.value_and_grad(f)(2.0) == (2.0, 1.0)
+    assert cr.jvp(f, (2.0,), (1.0,)) == (2.0, 1.0)

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 NUMPY = ["numpy", "numpy.linalg", "numpy.fft", "math", "cmath"]
 SCIPY = [
     "fft",
+    "fftpack",
     "integrate",
     "interpolate",
     "linalg",

@@ -61,13 +61,19 @@ def astype_of(x, dtype, /, *, copy=True, device=None):
 
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
-    y = laid_out(array_of(object, dtype), object, order, copy)
+    y = laid_out(converted(object, dtype), object, order, copy)
     missing = ndmin - y.ndim
     return np.reshape(y, (1,) * missing + y.shape) if missing > 0 else y
 
 
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    return laid_out(array_of(a, dtype), a, order, copy)
+    return laid_out(converted(a, dtype), a, order, copy)
+
+
+def converted(x, dtype):
+    """Return ``x`` as an array of this dtype: an array that has it is itself, as in NumPy."""
+    same = dtype is not None and hasattr(x, "dtype") and dtype_of(x) == np.dtype(dtype)
+    return array_of(x, None if same else dtype)
 
 
 # The options of ``copy`` by the names that the array API's wrapper of NumPy gives them.

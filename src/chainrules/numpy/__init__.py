@@ -113,7 +113,8 @@ for _name in ("exceptions", "lib", "lib.stride_tricks"):
     sys.modules[f"{__package__}.{_name}"] = importlib.import_module(f"numpy.{_name}")
 
 # All else is NumPy's, and found without a call of __getattr__, but for what NumPy loads late.
-_names = {name: part for name, part in vars(_numpy).items() if name[0] != "_"}
+_late = {"testing"}  # found by __getattr__, whether NumPy has loaded it or not
+_names = {name: part for name, part in vars(_numpy).items() if name[0] != "_" if name not in _late}
 _names |= {name: SCALARS.get(cls, cls) for name, cls in _names.items() if isinstance(cls, type)}
 _names |= readers(_names)
 globals().update({name: part for name, part in _names.items() if name not in globals()})
@@ -123,6 +124,8 @@ __name__ = "numpy"  # to all who ask
 
 
 def __getattr__(name: str) -> Any:
+    if name in _late:
+        return importlib.import_module(".testing", __package__)
     return getattr(_numpy, name)
 
 

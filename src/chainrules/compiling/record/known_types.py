@@ -25,14 +25,20 @@ LEAVES = frozenset({
     types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, typing.TypeVar, typing.ParamSpec,
     datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone,
-    _thread.LockType, _thread.RLock, np.ufunc, type(np.sum),
+    _thread.LockType, _thread.RLock, np.ufunc, type(np.sum), type(datetime.datetime_CAPI),
     *{kind for kind in np.sctypeDict.values() if kind not in (np.void, np.object_)},
 })  # fmt: skip
 # Those of our own, and of the library, that hold no more than what they were made with.
 _LEAVES_BY_NAME = frozenset({
-    "_abc_data", "ZoneInfo", "Struct", "itemgetter", "_tuplegetter",
+    "_abc_data", "ZoneInfo", "Struct", "itemgetter", "_tuplegetter", "AxisProperty",
+    "CachedProperty",
 })  # fmt: skip
-_OF_LIBRARY = frozenset({"_abc", "zoneinfo", "_struct", "operator", "_collections", "collections"})
+_OF_LIBRARY = frozenset({
+    "_abc", "zoneinfo", "_struct", "operator", "_collections", "collections",
+    "pandas._libs.properties",
+})  # fmt: skip
+# What numba compiled keeps the globals and cells that it read then.
+_OF_NUMBA = frozenset({"DUFunc", "GUFunc", "CPUDispatcher"})
 _FUNCTIONS_IN_C = frozenset({"cython_function_or_method", "fused_cython_function"})
 _SIMPLE_CTYPES = "cbBhHiIlLqQfdg?ueEFC"  # codes of numbers, none of which is an address
 
@@ -45,6 +51,7 @@ def is_leaf(x: Any) -> bool:
         or cls.__module__ == "typing"
         or (cls.__name__ in _LEAVES_BY_NAME and cls.__module__ in _OF_LIBRARY)
         or cls.__name__ in _FUNCTIONS_IN_C
+        or (cls.__name__ in _OF_NUMBA and cls.__module__.startswith("numba."))
     )
 
 

@@ -25,12 +25,21 @@ Examples
 array([0.676 , 0.8071])
 """
 
-from .._mirrors import mirror
-from ..rules.rulesets.scipy import optimize as _rules
-from ._exact import OF_OPTIMIZE, exact
-from ._exact import NonlinearConstraint as _NonlinearConstraint
+import importlib as _importlib
+from typing import Any
+
+from ..._mirrors import mirror
+from ...rules.rulesets.scipy import optimize as _rules
+from .._exact import OF_OPTIMIZE, exact
+from .._exact import NonlinearConstraint as _NonlinearConstraint
 
 mirror(__name__, "scipy.optimize", _rules)
 NonlinearConstraint = _NonlinearConstraint
 for _name in OF_OPTIMIZE:
     globals()[_name] = exact(_name, globals()[_name], OF_OPTIMIZE)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "elementwise":  # which SciPy has since 1.15
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _importlib.import_module(".elementwise", __package__)

@@ -1,0 +1,118 @@
+"""Rules for scipy.fftpack: transforms by those of scipy.fft, and periodic operators.
+
+A derivative, a shift or a Hilbert transform of a periodic sequence is a convolution with a kernel
+of its own. So its transpose is the same on the reversed sequence.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import fftpack
+
+from ... import composed, non_differentiable
+from ..arrays.fft import fit
+from .fft import OWN, PARTNER
+from .followed import linear_pair
+
+INSTEAD: dict[str, Any] = {}
+REFUSED: dict[str, tuple[str, str]] = {}
+
+non_differentiable(fftpack.next_fast_len, fftpack.rfftfreq)
+
+
+def fourier(f, own):
+    """Compose ``f`` along one axis of the transform ``own`` of scipy.fft."""
+
+    @composed(f, value="own")
+    def transform(x, n=None, axis=-1, overwrite_x=False):
+        return own(x, n, axis)
+
+
+def fourier_of_several(f, own, default):
+    """Do the same of a transform along several axes."""
+
+    @composed(f, value="own")
+    def transform(x, shape=None, axes=default, overwrite_x=False):
+        return own(x, shape, axes)
+
+
+fourier(fftpack.fft, OWN["fft"])
+fourier(fftpack.ifft, OWN["ifft"])
+fourier_of_several(fftpack.fftn, OWN["fftn"], None)
+fourier_of_several(fftpack.ifftn, OWN["ifftn"], None)
+fourier_of_several(fftpack.fft2, OWN["fft2"], (-2, -1))
+fourier_of_several(fftpack.ifft2, OWN["ifft2"], (-2, -1))
+
+
+# ---- real sequences, packed: y[0], and then the real and the imaginary part of each frequency ----
+
+
+@composed(fftpack.rfft, value="own")
+def rfft(x, n=None, axis=-1, overwrite_x=False):
+    n = np.shape(x)[axis] if n is None else n
+    z = np.moveaxis(OWN["rfft"](x, n, axis), axis, -1)
+    parts = np.reshape(np.stack([np.real(z), np.imag(z)], axis=-1), (*np.shape(z)[:-1], -1))
+    # The imaginary part of the first frequency is zero, as of an even n that of the last.
+    packed = np.concatenate([parts[..., :1], parts[..., 2 : n + 1]], axis=-1)
+    return np.moveaxis(packed, -1, axis)
+
+
+@composed(fftpack.irfft, value="own")
+def irfft(x, n=None, axis=-1, overwrite_x=False):
+    x = np.moveaxis(x, axis, -1)
+    n = np.shape(x)[-1] if n is None else n
+    x = fit(x, (*np.shape(x)[:-1], n))
+    zero = np.zeros_like(x[..., :1])
+    ends = [zero] if n % 2 == 0 else []
+    parts = np.concatenate([x[..., :1], zero, x[..., 1:], *ends], axis=-1)
+    pairs = np.reshape(parts, (*np.shape(parts)[:-1], -1, 2))
+    y = OWN["irfft"](pairs[..., 0] + 1j * pairs[..., 1], n, -1)
+    return np.moveaxis(y, -1, axis)
+
+
+# ---- cosines and sines: without a norm, an inverse is not scaled ---------------------------------
+
+
+def cosines_or_sines(f, own, inverse):
+    """Compose ``f`` along one axis of the transform ``own`` of scipy.fft, by its type."""
+
+    @composed(f, value="own")
+    def transform(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
+        return own(x, PARTNER[type] if inverse else type, n, axis, norm)
+
+
+def cosines_or_sines_of_several(f, own, inverse):
+    """Do the same of a transform along several axes."""
+
+    @composed(f, value="own")
+    def transform(x, type=2, shape=None, axes=None, norm=None, overwrite_x=False):
+        return own(x, PARTNER[type] if inverse else type, shape, axes, norm)
+
+
+for _word in ("dct", "dst"):
+    for _prefix in ("", "i"):
+        _f, _several = (getattr(fftpack, f"{_prefix}{_word}{end}") for end in ("", "n"))
+        cosines_or_sines(_f, OWN[_word], bool(_prefix))
+        cosines_or_sines_of_several(_several, OWN[f"{_word}n"], bool(_prefix))
+
+
+# ---- periodic operators --------------------------------------------------------------------------
+
+
+def reversed_in_time(x):
+    """Reverse a periodic sequence: the entry at ``k`` goes to ``-k``."""
+    return np.roll(x[::-1], 1)
+
+
+def convolution_adjoint(f):
+    def adjoint(ybar, space, *, _cache=None, **options):
+        return reversed_in_time(f(reversed_in_time(ybar), **options))
+
+    return adjoint
+
+
+for _f in (
+    fftpack.diff, fftpack.tilbert, fftpack.itilbert, fftpack.hilbert, fftpack.ihilbert,
+    fftpack.shift, fftpack.sc_diff, fftpack.cs_diff, fftpack.cc_diff, fftpack.ss_diff,
+):  # fmt: skip
+    linear_pair(_f, convolution_adjoint(_f))

@@ -1,0 +1,45 @@
+"""Roots and minima of functions of one number, for each entry of an array (since SciPy 1.15)."""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import elementwise
+
+from ...functions.implicit import entrywise
+from .calls import Solved, SolverCall, follows
+from .results import Later, TracedResult
+from .stationary import stationary
+
+_BRACKETS = "the bracket that is found depends on the steps of the search"
+REFUSED = {
+    "bracket_root": (_BRACKETS, "cr.value(x) for what is traced: find_root needs no more"),
+    "bracket_minimum": (_BRACKETS, "cr.value(x) for what is traced: find_minimum needs no more"),
+}
+
+
+def find_root(call: SolverCall) -> Any:
+    solved = Solved(call, "f")
+    if not solved.traced:
+        return solved.answer
+    x = entrywise(solved.f, solved.answer.x, solved.args, solved.config)
+    return TracedResult(solved.answer, x=x, f_x=Later(lambda: solved.f(x, *solved.args)))
+
+
+def find_minimum(call: SolverCall) -> Any:
+    solved = Solved(call, "f")
+    if not solved.traced:
+        return solved.answer
+
+    def total(x: Any, *args: Any) -> Any:
+        return np.sum(solved.f(x, *args))
+
+    x = stationary(total, solved.answer.x, solved.args, solved.config)
+    return TracedResult(solved.answer, x=x, f_x=Later(lambda: solved.f(x, *solved.args)))
+
+
+INSTEAD = {
+    "find_root": follows(elementwise.find_root, find_root),
+    "find_minimum": follows(elementwise.find_minimum, find_minimum),
+}
+SOLVES = "rule that calls back: by the equations that the answer solves"
+STATUS = dict.fromkeys(INSTEAD, SOLVES)

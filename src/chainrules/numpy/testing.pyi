@@ -1,0 +1,1 @@
+from numpy.testing import *  # noqa: F403 - all of them

@@ -1,0 +1,158 @@
+"""pandas' tables as containers of columns: as constants, arguments and results."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+import programs_of_pandas as programs
+from programs_of_pandas import DF, OF_PARAMETERS, OF_TABLES, REFUSED, quiet
+
+import chainrules as cr
+from chainrules.interop.pandas import Column
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+X = np.array([0.6, 0.35, 1.2])
+
+
+def differences(f, x, step=1e-6):
+    return np.array([(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(len(x))])
+
+
+@pytest.mark.parametrize("name", OF_PARAMETERS)
+def test_programs_on_tables(name):
+    f = OF_PARAMETERS[name]
+    expected, value = differences(f, X), f(X)
+    y, slopes = cr.value_and_grad(f)(X)
+    assert y == pytest.approx(value)
+    np.testing.assert_allclose(expected, slopes, rtol=1e-5, atol=1e-7)
+    y, ydot = cr.jvp(f, (X,), (np.array([1.0, 0.5, -0.3]),))
+    assert y == pytest.approx(value)
+    assert ydot == pytest.approx(slopes @ [1.0, 0.5, -0.3])
+
+
+@pytest.mark.parametrize("name", list(OF_PARAMETERS)[::3])
+def test_second_derivatives_of_programs_on_tables(name):
+    f = OF_PARAMETERS[name]
+    expected = [differences(lambda x, i=i: cr.grad(f)(x)[i], X) for i in range(3)]
+    np.testing.assert_allclose(expected, cr.hessian(f)(X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_programs_that_are_refused_say_what_to_write(name):
+    quiet(REFUSED[name], X)  # of plain numbers it runs
+    with pytest.raises(cr.LostDerivativeError, match=r"write|take the numbers"):
+        cr.grad(REFUSED[name])(X)
+    assert cr.grad(lambda x: x @ x)(X) == pytest.approx(2.0 * X)  # and no state is left
+
+
+@pytest.mark.parametrize("name", OF_TABLES)
+def test_gradients_in_tables_are_tables(name):
+    f, frame = OF_TABLES[name], DF.drop(columns="n")
+    slopes = cr.grad(f)(frame)
+    assert type(slopes) is pd.DataFrame
+    assert list(slopes.columns) == ["a", "b"]
+    assert slopes.index.equals(frame.index)
+    for column in slopes:
+        for k in range(len(frame)):
+
+            def moved(t, column=column, k=k):
+                df = frame.copy()
+                df.iloc[k, df.columns.get_loc(column)] += t
+                return f(df)
+
+            assert slopes[column].iloc[k] == pytest.approx((moved(1e-6) - moved(-1e-6)) / 2e-6)
+    _, ydot = cr.jvp(f, (frame,), (frame[["a", "b"]] * 2.0,))
+    assert ydot == pytest.approx(2.0 * (slopes * frame[["a", "b"]]).sum().sum())
+
+
+def test_series_as_arguments_and_results():
+    s = pd.Series([1.0, 2.0, 3.0], index=list("pqr"), name="s")
+    slopes = cr.grad(lambda s: (s**3).sum())(s)
+    pd.testing.assert_series_equal(slopes, 3.0 * s**2)
+    y, pullback = cr.vjp(lambda x: x[0] * s + x[1], X[:2])
+    assert type(y) is pd.Series
+    pd.testing.assert_series_equal(y, X[0] * s + X[1])
+    np.testing.assert_allclose(pullback(s)[0], [14.0, 6.0])
+    y, ydot = cr.jvp(lambda t: pd.DataFrame({"a": s * t, "b": s}), (2.0,), (1.0,))
+    pd.testing.assert_frame_equal(y, pd.DataFrame({"a": s * 2.0, "b": s}))
+    np.testing.assert_allclose(ydot["a"], s)
+    np.testing.assert_allclose(ydot["b"], 0.0)
+
+
+def test_a_dict_of_tables_and_numbers():
+    given = {"s": DF.a, "t": 2.0}
+    slopes = cr.grad(lambda p: (p["s"] * p["t"]).sum())(given)
+    np.testing.assert_allclose(slopes["s"], 2.0)
+    assert slopes["t"] == pytest.approx(DF.a.sum())
+
+
+def test_duplicate_names_and_numbers_of_other_dtypes():
+    frame = pd.concat([DF[["a", "b"]], DF[["a"]].astype(np.float32)], axis=1)
+    slopes = cr.grad(lambda df: (df.iloc[:, 0] * df.iloc[:, 2] ** 2).sum())(frame)
+    np.testing.assert_allclose(slopes.iloc[:, 2], 2.0 * DF.a**2, rtol=1e-6)
+    assert slopes.dtypes.tolist() == [np.float64, np.float64, np.float32]
+
+
+def test_tangents_that_do_not_fit_are_refused():
+    s = DF.a
+    with pytest.raises(cr.TangentError, match="another index"):
+        cr.jvp(lambda s: s.sum(), (s,), (s.reset_index(drop=True),))
+    with pytest.raises(cr.TangentError, match="tangent of a Series"):
+        cr.jvp(lambda s: s.sum(), (s,), (DF[["a"]],))
+
+
+def test_shapes_that_a_table_has_not_are_refused():
+    for f in (lambda x: (DF.a * x).sum(), lambda x: (DF.a.iloc[:1] * x).sum()):
+        with pytest.raises(ValueError, match="shape"):
+            cr.grad(f)(X)
+
+
+def test_arrays_that_a_table_cannot_keep_are_refused():
+    with pytest.raises(cr.LostDerivativeError, match="leave out copy=False"):
+        cr.jvp(lambda x: pd.Series(x, copy=False), (X,), (X,))
+    with pytest.raises(cr.LostDerivativeError, match="assign what it returns"):
+        cr.grad(lambda x: np.exp(Column(x), out=Column(x)).sum())(X)
+
+
+def test_empty_columns():
+    none = DF.a.iloc[:0]
+    assert cr.grad(lambda t: (none * t).sum())(2.0) == 0.0
+    assert np.isnan(cr.jvp(lambda t: (none * t).mean() + t, (2.0,), (1.0,))[0])
+
+
+def test_a_column_is_what_pandas_asks_of_an_extension_array():
+    column = Column(np.array([1.0, np.nan, 3.0]))
+    assert column.isna().tolist() == [False, True, False]
+    assert column.take([0, -1], allow_fill=True).isna().tolist() == [False, True]
+    assert pd.Series(column).dtype == "traced"
+    assert column.astype(np.float64).dtype == "traced"
+    assert np.asarray(column, dtype=float)[2] == 3.0
+    with pytest.raises(ValueError, match="one axis"):
+        Column(np.eye(2))
+    with pytest.raises(ValueError, match="-1"):
+        column.take([-2], allow_fill=True)
+
+
+def test_pandas_itself_is_not_changed():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = (DF.a * 2.0).dtype
+        cr.grad(OF_PARAMETERS["line"])(X)
+        assert (DF.a * 2.0).dtype == before
+    assert programs.model(X).dtype == np.float64
+    assert pd.Series(X).dtype == np.float64
+
+
+@pytest.mark.parametrize("name", ["line", "group means", "merge", "numpy"])
+def test_programs_on_tables_in_nests(name):
+    f = OF_PARAMETERS[name]
+    np.testing.assert_allclose(
+        cr.jacfwd(cr.grad(f))(X), cr.jacrev(cr.jacfwd(f))(X), rtol=1e-9, atol=1e-9
+    )
+    rows = np.stack([X, X * 1.1])
+    np.testing.assert_allclose(
+        [cr.grad(f)(x) for x in rows], [cr.grad(lambda x: f(x) * 1.0)(x) for x in rows]
+    )

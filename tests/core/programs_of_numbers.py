@@ -87,7 +87,7 @@ def program_of(seed):
         elif kind < 0.85:
             steps.append((f, draw.random()))
         elif kind < 0.92:
-            where = draw.choice((0, 1, -1, (0, 1), (-1, 0), 5))
+            where = draw.choice((0, 1, -1, 2, (0, 1), (-1, 0), 3, -4))
             steps.append((draw.choice(BUFFERS), where, draw.random(), draw.random()))
         else:
             steps.append((draw.choice(COMPARE), draw.random(), draw.random(), draw.random()))
@@ -140,7 +140,9 @@ def array_program_of(seed):
     """Return a function of an array of three numbers, drawn from a seed."""
     draw = random.Random(seed)
     usual = draw.random() < 0.6
-    constants = (0.5, -1.25, 2, np.float64(0.75), *ARRAYS[:1]) if usual else (*CONSTANTS, *ARRAYS)
+    constants = (
+        (0.5, -1.25, 2, 0.0, 0, np.float64(0.75), *ARRAYS[:1]) if usual else (*CONSTANTS, *ARRAYS)
+    )
     steps = []
     for _ in range(draw.randint(2, 10)):
         kind = draw.random()
@@ -196,6 +198,13 @@ def transforms_of(seed):
         yield f"jvp of grad {name}", lambda f=f: cr.jvp(cr.grad(f), (xs,), (v,))
         yield f"jvp of jvp {name}", lambda f=f: cr.jvp(lambda x: cr.jvp(f, (x,), (v,)), (xs,), (v,))
         yield f"grad of jvp {name}", lambda f=f: cr.grad(lambda x: cr.jvp(f, (x,), (v,))[1])(xs)
+        for inner in (cr.grad, lambda f: lambda ys: cr.jvp(f, (ys,), (v,))[1]):
+            yield (
+                f"levels that meet, {name}",
+                lambda f=f, inner=inner: cr.grad(
+                    lambda xs: np.sum(inner(lambda ys: f([x * y - x for x, y in zip(xs, ys)]))(xs))
+                )(xs),
+            )
         if type(xs) is np.ndarray:
             yield f"jacfwd {name}", lambda f=f: cr.jacfwd(f)(xs)
             yield f"hessian {name}", lambda f=f: cr.hessian(f)(xs)

@@ -7,7 +7,6 @@
 #ifndef CHAINRULES_ARITHMETIC_H
 #define CHAINRULES_ARITHMETIC_H
 
-#include <fenv.h>
 #include <float.h>
 #include <math.h>
 
@@ -50,13 +49,6 @@ static int
 is_clean_sum(double sum)
 {
     return fabs(sum) <= DBL_MAX;
-}
-
-/* Forget the flags of what is left to Python: a loop of NumPy's over objects would warn of them. */
-static void
-forget_flags(void)
-{
-    feclearexcept(FE_ALL_EXCEPT);
 }
 
 /* Whether `x` is a float, a float64 or an int that a double holds, and its value. */
@@ -108,7 +100,6 @@ times(PyObject *a, PyObject *b)
         if (is_clean_product(product, x, y)) {
             return new_float(product, a, b);
         }
-        forget_flags();
     }
     return PyNumber_Multiply(a, b);
 }
@@ -117,11 +108,8 @@ static PyObject *
 plus(PyObject *a, PyObject *b)
 {
     double x, y;
-    if (as_doubles(a, b, &x, &y)) {
-        if (is_clean_sum(x + y)) {
-            return new_float(x + y, a, b);
-        }
-        forget_flags();
+    if (as_doubles(a, b, &x, &y) && is_clean_sum(x + y)) {
+        return new_float(x + y, a, b);
     }
     return PyNumber_Add(a, b);
 }
@@ -130,11 +118,8 @@ static PyObject *
 minus(PyObject *a, PyObject *b)
 {
     double x, y;
-    if (as_doubles(a, b, &x, &y)) {
-        if (is_clean_sum(x - y)) {
-            return new_float(x - y, a, b);
-        }
-        forget_flags();
+    if (as_doubles(a, b, &x, &y) && is_clean_sum(x - y)) {
+        return new_float(x - y, a, b);
     }
     return PyNumber_Subtract(a, b);
 }
@@ -148,7 +133,6 @@ over(PyObject *a, PyObject *b)
         if (is_normal(quotient) || (quotient == 0 && x == 0)) {
             return new_float(quotient, a, b);
         }
-        forget_flags();
     }
     return PyNumber_TrueDivide(a, b);
 }
@@ -204,7 +188,6 @@ scaled_block(PyObject *a, double p)
         y[i] = x * p;
         if (!is_clean_product(y[i], x, p)) {
             Py_DECREF(result);
-            forget_flags();
             return NULL;
         }
     }
@@ -236,7 +219,6 @@ combined_blocks(PyObject *a, double p, PyObject *b, double q)
         if (!(is_clean_product(first, x, p) && is_clean_product(second, z, q)
               && is_clean_sum(y[i]))) {
             Py_DECREF(result);
-            forget_flags();
             return NULL;
         }
     }

@@ -245,11 +245,7 @@ static int
 add_number(PyObject *array, PyObject *index, PyObject *ybar)
 {
     double *place = place_in(array, index);
-    if (place == NULL || !is_float(ybar)) {
-        return 0;
-    }
-    if (!is_clean_sum(*place + VALUE(ybar))) {
-        forget_flags();
+    if (place == NULL || !is_float(ybar) || !is_clean_sum(*place + VALUE(ybar))) {
         return 0;
     }
     *place += VALUE(ybar);
@@ -267,11 +263,7 @@ add_dual(PyObject *accumulator, PyObject *index, PyObject *ybar)
     }
     double *place = place_in(SLOT(accumulator, PRIMAL), index);
     PyObject *tangent = SLOT(accumulator, TANGENT_OF_ARRAY);
-    if (place == NULL) {
-        return 0;
-    }
-    if (!is_clean_sum(*place + VALUE(y))) {
-        forget_flags();
+    if (place == NULL || !is_clean_sum(*place + VALUE(y))) {
         return 0;
     }
     if (is_float(ydot)) {
@@ -295,7 +287,6 @@ add_dual(PyObject *accumulator, PyObject *index, PyObject *ybar)
         for (led[0] = 0; led[0] < size; led[0]++) { /* first a look, so that all are added or none */
             double *to = PyArray_GetPtr((PyArrayObject *)tangent, led);
             if (!is_clean_sum(*to + AT(of_ydot, step, led[0]))) {
-                forget_flags();
                 return 0;
             }
         }

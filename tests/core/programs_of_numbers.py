@@ -199,12 +199,15 @@ def transforms_of(seed):
         yield f"jvp of jvp {name}", lambda f=f: cr.jvp(lambda x: cr.jvp(f, (x,), (v,)), (xs,), (v,))
         yield f"grad of jvp {name}", lambda f=f: cr.grad(lambda x: cr.jvp(f, (x,), (v,))[1])(xs)
         for inner in (cr.grad, lambda f: lambda ys: cr.jvp(f, (ys,), (v,))[1]):
-            yield (
-                f"levels that meet, {name}",
-                lambda f=f, inner=inner: cr.grad(
-                    lambda xs: np.sum(inner(lambda ys: f([x * y - x for x, y in zip(xs, ys)]))(xs))
-                )(xs),
-            )
+
+            def meeting(xs, f=f, inner=inner):
+                def of_both(ys):
+                    parts = [x * y - x for x, y in zip(xs, ys, strict=True)]
+                    return f(np.stack(parts) if of_arrays else parts)
+
+                return np.sum(inner(of_both)(xs))
+
+            yield f"levels that meet, {name}", lambda meeting=meeting: cr.grad(meeting)(xs)
         if type(xs) is np.ndarray:
             yield f"jacfwd {name}", lambda f=f: cr.jacfwd(f)(xs)
             yield f"hessian {name}", lambda f=f: cr.hessian(f)(xs)

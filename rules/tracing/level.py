@@ -51,7 +51,7 @@ class Level(ABC):
 
     ``ForwardLevel``, ``Tape`` and ``LinearProgram`` are one run of one transform each; buffers
     have a level, too. Who writes an engine of her own begins with ``Engine``, which answers all
-    questions by two methods.
+    questions by two methods. What levels owe each other is in docs/levels.md.
     """
 
     __slots__ = ()

@@ -156,3 +156,15 @@ def test_programs_on_tables_in_nests(name):
     np.testing.assert_allclose(
         [cr.grad(f)(x) for x in rows], [cr.grad(lambda x: f(x) * 1.0)(x) for x in rows]
     )
+
+
+@pytest.mark.parametrize("name", ["line", "gaps", "group means", "merge", "frame product"])
+def test_compiled_and_in_batches(name):
+    """A table that is captured keeps a gradient from being recorded: it runs as it always did."""
+    f = OF_PARAMETERS[name]
+    compiled = cr.compile(cr.grad(f))
+    rows = np.stack([X, X * 1.1])
+    for x in rows:
+        np.testing.assert_allclose(compiled(x), cr.grad(f)(x))
+    np.testing.assert_allclose(cr.vmap(f)(rows), [f(x) for x in rows])
+    np.testing.assert_allclose(cr.vmap(cr.grad(f))(rows), [cr.grad(f)(x) for x in rows])

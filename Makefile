@@ -19,7 +19,7 @@ pytest := $(python) -P -m pytest
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help test test-all mutants fuzz demo lint format types imports doctest notebooks pair bench price ci clean stale
+.PHONY: help test test-all mutants fuzz demo lint format types imports doctest docs notebooks pair bench price ci release clean stale
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,12 @@ imports: $(VENV)/with-lint  ## check that imports go one way
 doctest: $(VENV)/with-test  ## run the examples in docstrings
 	$(pytest) tests/test_docstrings.py $(ARGS)
 
+# Nothing stays of a page that has gone.
+docs: $(VENV)/with-test $(VENV)/with-docs  ## build the site, into docs/_build/html, and check its links
+	rm -rf docs/_build
+	$(python) -P -m sphinx -W --keep-going -q -j $(JOBS) -b html -c docs . docs/_build/html
+	$(pytest) -q tests/documents/test_site.py
+
 notebooks: $(VENV)/with-test $(VENV)/with-notebooks  ## run the notebooks
 	$(pytest) -m notebooks tests/test_notebooks.py -n $(JOBS) $(ARGS)
 
@@ -79,8 +85,11 @@ price: $(VENV)/with-benchmarks  ## measure what derivatives cost beside differen
 ci:  ## all that CI does, in an environment of its own
 	.ci/run
 
+release: $(VENV)/with-release  ## build sdist and wheel into dist/, check them, and install each anew
+	$(python) -P .ci/release.py
+
 clean:  ## remove the environments and what checks and builds leave behind
-	rm -rf .venv .venv-ci .venv-ci-newest build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-ci .venv-ci-newest build dist docs/_build docs/generated .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- the environment --------------------------------------------------------------------------
@@ -104,7 +113,8 @@ $(VENV)/made-in:
 	$(PYTHON) -m venv --clear $(VENV)
 	@echo '$(CURDIR)' > $@
 
-# One mark for each extra. pyproject.toml may have changed what an extra needs.
-$(VENV)/with-%: $(VENV)/made-in pyproject.toml
+# One mark for each extra. pyproject.toml may have changed what an extra needs, and the accelerator is
+# compiled anew with each.
+$(VENV)/with-%: $(VENV)/made-in pyproject.toml building/build_hook.py $(wildcard rules/accelerated/*.[ch])
 	$(python) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@

@@ -5,15 +5,21 @@ and Kutta's steps, and their gradient, Newton's method by ``while``, a payoff wi
 its gradient, a Kalman filter, a statistic of bootstrap samples, the covariance of parameters.
 Columns: a Python loop over the items (of the first ten, times a hundred); ``cr.vmap``; that
 compiled; the program written for whole arrays by hand, where it can be; ``jax.vmap`` under jit.
-Other numbers at each call, medians of the CPU time of one thread, in turns.
+Other numbers at each call, medians of the CPU time of one thread, in turns. Then a million items
+that branch, compiled, beside the same loop in C by gcc; on two threads the time by the clock.
 """
 
 import argparse
+import ctypes
 import importlib.util
 import os
+import shutil
 import statistics
+import subprocess
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -185,6 +191,97 @@ def measured(runs, given, repeats):
 COLUMNS = ("loop", "vmap", "compiled", "by hand", "jit(vmap)")
 
 
+# ---- a million items that branch, beside C -------------------------------------------------------
+
+MILLION = 1_000_000
+IN_C = """
+#include <math.h>
+void payoff(const double *p, double *y, long n) {
+    for (long i = 0; i < n; i++) {
+        double a = p[2 * i], b = p[2 * i + 1];
+        if (a < 0.8) y[i] = 0.0 * a;
+        else if (a < 1.2) y[i] = (a - 0.8) * (a - 0.8) * b;
+        else y[i] = 0.16 * b + log(a / 1.2);
+    }
+}
+void root(const double *p, double *y, long n) {
+    for (long i = 0; i < n; i++) {
+        double a = p[2 * i], b = p[2 * i + 1], x = a;
+        while (fabs(x * x * x + b * x - a) > 1e-10)
+            x = x - (x * x * x + b * x - a) / (3 * x * x + b);
+        y[i] = x;
+    }
+}
+"""
+
+
+def root_by_while_loop(p):
+    def is_far(x):
+        return abs(x**3 + p[1] * x - p[0]) > 1e-10
+
+    return cr.while_loop(is_far, lambda x: x - (x**3 + p[1] * x - p[0]) / (3 * x * x + p[1]), p[0])
+
+
+def of_c():
+    """Return the functions of ``IN_C``, compiled by gcc; none where there is no gcc."""
+    if shutil.which("gcc") is None:
+        return {}
+    folder = Path(tempfile.mkdtemp())
+    source, library = folder / "items.c", folder / "items.so"
+    source.write_text(IN_C)
+    options = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+    subprocess.run(["gcc", *options], check=True)
+    loaded = ctypes.CDLL(str(library))
+    shutil.rmtree(folder)
+
+    def function(name):
+        def run(xs):
+            y = np.empty(len(xs))
+            places = map(ctypes.c_void_p, (xs.ctypes.data, y.ctypes.data))
+            getattr(loaded, name)(*places, ctypes.c_long(len(xs)))
+            return y
+
+        return run
+
+    return {name: function(name) for name in ("payoff", "root")}
+
+
+def a_million(repeats):
+    """Print the table of programs that branch, of a million items."""
+    in_c = of_c()
+    rows = (
+        ("payoff, if", payoff, "payoff"),
+        ("its gradient, if", cr.grad(payoff), ""),
+        ("Newton, while", root, "root"),
+        ("Newton, cr.while_loop", root_by_while_loop, "root"),
+    )
+    columns = ("compiled", "C", "compiled / C", "two threads")
+    print("\n| milliseconds, 10^6 items |", " | ".join(columns), "|")
+    print("|---" * (len(columns) + 1) + "|")
+    for name, f, of in rows:
+        first = 0.5 if "if" in name else 1.0
+        runs = {"compiled": cr.compile(cr.vmap(f)), "threads": cr.compile(cr.vmap(f), threads=2)}
+        if of in in_c:
+            runs["C"] = in_c[of]
+        xs = first + RNG.random((MILLION, 2))
+        for run in runs.values():
+            for _ in range(3):
+                np.testing.assert_allclose(run(xs), runs["compiled"](xs), rtol=1e-9, atol=1e-12)
+        spent = {column: [] for column in runs}
+        for _ in range(repeats):
+            xs = first + RNG.random((MILLION, 2))
+            for column, run in runs.items():
+                clock = time.perf_counter if column == "threads" else time.process_time
+                start = clock()
+                run(xs)
+                spent[column].append(clock() - start)
+        found = {column: statistics.median(times) * 1e3 for column, times in spent.items()}
+        ratio = f"{found['compiled'] / found['C']:.2f}" if "C" in found else ""
+        c = f"{found['C']:.3g}" if "C" in found else ""
+        cells = [f"{found['compiled']:.3g}", c, ratio, f"{found['threads']:.3g}"]
+        print(f"| {name} |", " | ".join(cells), "|", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=15, help="calls, each with other numbers")
@@ -197,8 +294,7 @@ def main():
     for name in options.only:
         f = OF_ONE[name]
         runs = {"loop": looped(f), "vmap": cr.vmap(f)}
-        if "while" not in name and "if" not in name:  # else each split is a recording of its own
-            runs["compiled"] = cr.compile(cr.vmap(f))
+        runs["compiled"] = cr.compile(cr.vmap(f))
         if name in BY_HAND:
             runs["by hand"] = BY_HAND[name]
         if name in peers:
@@ -213,6 +309,8 @@ def main():
         found = measured(runs, GIVEN[name], options.repeats)
         cells = [f"{found[key] * 1e3:.3g}" if key in found else "" for key in COLUMNS]
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
+    if len(options.only) == len(OF_ONE):
+        a_million(options.repeats)
 
 
 if __name__ == "__main__":

@@ -351,6 +351,7 @@ def whole_table(kept: dict) -> str:
     rows = rows_of(kept)
     lines = [cells(row) for row in rows]
     text = [
+        "# Prices of derivatives",
         "Prices in calls of the function (CPU time): see [docs/cost.md](../docs/cost.md). *diff*\n"
         "are differences with one side and with two, *H* is the Hessian, *c* compiled; of a peer\n"
         "the cheapest whole first derivative.",
@@ -426,7 +427,7 @@ def write(kept: dict, path: Path) -> None:
     except ImportError:
         print("no picture: matplotlib is not installed", file=sys.stderr)
         return
-    from in_readme import draw
+    from in_docs import draw
 
     rows = []
     for row in rows_of(kept):

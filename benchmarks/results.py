@@ -44,7 +44,8 @@ def rows_of(tables: dict, kind: str) -> list[Any]:
 
 def markdown(everything: dict) -> str:
     """Return the tables of all runs in Markdown."""
-    parts = ["What the columns are: [README.md](README.md). *e* is ours eager, *c* compiled."]
+    parts = ["# All workloads and single calls"]
+    parts.append("What the columns are: [README.md](README.md). *e* is ours eager, *c* compiled.")
     for tables in everything.values():
         rows, of_calls = rows_of(tables, "workloads"), rows_of(tables, "calls")
         parts.append(f"{tables['machine']}; {when(rows + of_calls)}")

@@ -65,31 +65,85 @@ class RuleConfig:
 
 
 class HasForwardsMode:
-    """The engine implements ``frule_via_ad``."""
+    """The engine implements ``frule_via_ad``.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> twice = cr.primitive(lambda f, x: f(f(x)))
+    >>> @cr.frule.register(twice)
+    ... def twice_frule(config: cr.HasForwardsMode, tangents, twice, f, x):
+    ...     y, ydot = cr.frule_via_ad(config, tangents[1:], f, x)
+    ...     return cr.frule_via_ad(config, (tangents[1], ydot), f, y)
+    >>> cr.jvp(lambda x: twice(lambda y: y**2, x), (2.0,), (1.0,))
+    (16.0, 32.0)
+    """
 
     __slots__ = ()
 
 
 class NoForwardsMode:
-    """The engine has no forward mode."""
+    """The engine has no forward mode.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> class OnlyBack(cr.RuleConfig, cr.NoForwardsMode, cr.HasReverseMode):
+    ...     def rrule_via_ad(self, f, *args, **kwargs):
+    ...         return cr.rrule(self, f, *args, **kwargs)
+    >>> isinstance(OnlyBack(), cr.HasForwardsMode)
+    False
+    """
 
     __slots__ = ()
 
 
 class HasReverseMode:
-    """The engine implements ``rrule_via_ad``."""
+    """The engine implements ``rrule_via_ad``.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> half = cr.primitive(lambda f, x: f(x) / 2)
+    >>> @cr.rrule.register(half)
+    ... def half_rrule(config: cr.HasReverseMode, half, f, x):
+    ...     y, pullback = cr.rrule_via_ad(config, f, x)
+    ...     return y / 2, lambda ybar: (cr.NoTangent(), *pullback(ybar / 2))
+    >>> cr.grad(lambda x: half(lambda y: y**2, x))(3.0)
+    3.0
+    """
 
     __slots__ = ()
 
 
 class NoReverseMode:
-    """The engine has no reverse mode."""
+    """The engine has no reverse mode.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> isinstance(cr.ForwardConfig(), cr.NoReverseMode)
+    True
+    """
 
     __slots__ = ()
 
 
 class HasBatchMode:
-    """The engine implements ``batch_via_ad``."""
+    """The engine implements ``batch_via_ad``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> twice = cr.primitive(lambda f, x: f(f(x)))
+    >>> @cr.batch_rule.register(twice)
+    ... def twice_batch(config: cr.HasBatchMode, axis_size, batched, twice, f, x):
+    ...     y, moves = cr.batch_via_ad(config, axis_size, batched[1:], f, x)
+    ...     return cr.batch_via_ad(config, axis_size, (moves,), f, y)
+    >>> cr.vmap(lambda x: twice(lambda y: y**2, x))(np.array([1.0, 2.0]))
+    array([ 1., 16.])
+    """
 
     __slots__ = ()
 
@@ -122,6 +176,12 @@ class FollowsPython:
     """The engine calls back by running a Python function on traced values.
 
     A rule that asks for this trait may hand it a loop whole, rather than every step of it.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> isinstance(cr.ReverseConfig(), cr.FollowsPython)
+    True
     """
 
     __slots__ = ()
@@ -154,7 +214,15 @@ if TYPE_CHECKING:
 else:
 
     class AllOf(metaclass=_AllOf):
-        """``config: AllOf[HasForwardsMode, HasReverseMode]`` asks for several traits at once."""
+        """``config: AllOf[HasForwardsMode, HasReverseMode]`` asks for several traits at once.
+
+        Examples
+        --------
+        >>> import chainrules as cr
+        >>> both = cr.AllOf[cr.HasForwardsMode, cr.HasReverseMode]
+        >>> isinstance(cr.ReverseConfig(), both), isinstance(cr.ForwardConfig(), both)
+        (True, False)
+        """
 
 
 def frule_via_ad(

@@ -4,10 +4,12 @@
 frame that is neither ours nor a library's.
 """
 
+import contextlib
 import os
 import sys
 import warnings
 from collections.abc import Iterator
+from contextvars import ContextVar
 from types import CodeType, FrameType
 
 _OURS = {
@@ -33,8 +35,23 @@ def user_frame() -> FrameType | None:
     return frame
 
 
+_unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=())
+
+
+@contextlib.contextmanager
+def unsaid(*kinds: type[Warning]) -> Iterator[None]:
+    """Leave out warnings of these kinds, of a function that is run once more for its value."""
+    token = _unsaid.set(kinds)
+    try:
+        yield
+    finally:
+        _unsaid.reset(token)
+
+
 def warn_user(message: Warning) -> None:
     """Warn of the user's innermost line, once for each such line as Python does."""
+    if isinstance(message, _unsaid.get()):
+        return
     frame = user_frame()
     if frame is None:
         warnings.warn(message, stacklevel=2)

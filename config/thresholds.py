@@ -58,6 +58,11 @@ LOOP_SETTLES = 3  # rounds, after which the types of what is carried no longer c
 LOOP_REFUSALS = 3  # ways without a native form, after which rounds are recorded one by one
 LOOP_CHUNK = 2**24  # rounds without rows, after which Python is back
 LOOP_CAPACITY = 64  # rounds that a while loop makes room for at first
+ITEM_PIECE = 1 << 16  # items of a batch, after which signals come in, and that a thread takes
+ITEM_OPERATIONS = 10_000  # of one way: of more, an item is long enough by itself
+ITEM_ROWS = 4000  # numbers in the rows of a loop within an item, which lie on the stack
+ITEM_SINGLES = 1000  # items that were tried one by one, after which all ways are one function
+ITEM_WAYS = 64  # through an item, at least, that are native
 
 # ---- compiling: what is recorded and kept, for the memory ----
 

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from ..config import RuleConfig
 from ..rules import Traced, call, getitem
+from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted, led_index
@@ -170,3 +171,7 @@ def led_path(path: Path, index: Index) -> Path | None:
             return None
         led.append((f, {"index": led_index(options["index"])}, None))
     return tuple(led)
+
+
+if numbers is not None:
+    numbers.register_duals(ForwardLevel, BlockDuals, Dual, DualArray)

@@ -33,13 +33,22 @@ from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.level import innermost
 from ..rules.tracing.views import for_receiver
+from ..rules.tracing.watching import stops
 from .blocks import BlockDuals
 from .dual import ForwardLevel
 from .still import unmarked
+from .watched import WatchedBlocks, WatchedDuals
 
 
 class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
-    """The dual-number engine's configuration: rules handed it may call back in forward mode."""
+    """The dual-number engine's configuration: rules handed it may call back in forward mode.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> cr.frule_via_ad(cr.ForwardConfig(), (cr.NoTangent(), 1.0), lambda x: x * x, 3.0)
+    (9.0, 6.0)
+    """
 
     __slots__ = ()
 
@@ -93,9 +102,10 @@ _PLAIN = FLOATS_AND_ARRAYS | _ZEROS
 def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     """Return a level for these tangents: one of blocks, where they are."""
     directions = None if _PLAIN.issuperset(map(type, tangents)) else innermost(tangents)
+    watched = stops() is not None
     if type(directions) is BlockLevel:
-        return BlockDuals(config, directions)
-    return ForwardLevel(config)
+        return (WatchedBlocks if watched else BlockDuals)(config, directions)
+    return (WatchedDuals if watched else ForwardLevel)(config)
 
 
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, TracedArray, add, unthunk
+from ..config.thresholds import WRITTEN_INTO
+from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
+from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
@@ -57,8 +59,14 @@ class Cotangents:
         self.bars: Any = [None] * len(self.entries)
         self.owned: set[int] = set()
 
-    def order(self, inputs: int) -> Iterable[int]:
-        """Return the entries to pull back through, the last one first."""
+    def order(self, inputs: int, last: bool) -> Iterable[int]:
+        """Return the entries to pull back through, the last one first.
+
+        The accelerated iterator leaves out the common ones: it pulls back through them itself.
+        """
+        if numbers is not None:
+            held = self.entries, self.bars, self.owned, self.add
+            return numbers.order(*held, inputs, last, WRITTEN_INTO)
         return range(len(self.entries) - 1, inputs - 1, -1)
 
     def add(self, index: int, xbar: Any) -> None:
@@ -169,11 +177,10 @@ class Cotangents:
     def _accumulate_apart(self, index: int, ybar: Any, space: Projector) -> None:
         """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it can.
 
-        Single numbers are cheaper in a dict, and where structural zeros matter, pieces tell them.
+        Where structural zeros matter, pieces tell them.
         """
         present = self.bars[index]
-        apart = type(space) is not ProjectArray or not isinstance(ybar, TracedArray)
-        if apart or is_sensitive(self.entries[index]):
+        if type(space) is not ProjectArray or is_sensitive(self.entries[index]):
             return
         level = ybar.at_level
         if present is None or (isinstance(present, Traced) and present.at_level is level):

@@ -87,7 +87,7 @@ class SparseCotangents(Cotangents):
         self.bars = SparseBars()
         self.owned = set()
 
-    def order(self, inputs: int) -> Iterator[int]:
+    def order(self, inputs: int, last: bool) -> Iterator[int]:
         waiting = self.bars.waiting
         while waiting:
             yield -heappop(waiting)

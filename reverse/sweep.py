@@ -113,7 +113,7 @@ def sweep(
     of_number, of_numbers, one, floats = OF_NUMBER, OF_NUMBERS, ONE, FLOATS
     for index, ybar in seeds:
         accumulate(index, ybar)
-    for i in cotangents.order(inputs):
+    for i in cotangents.order(inputs, last):
         entry = entries.pop() if last else entries[i]
         ybar = bars[i]
         if ybar is None:

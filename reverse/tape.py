@@ -13,6 +13,7 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..rules import Traced, call, getitem, is_traced, rrule, strip
+from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Value
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine
@@ -383,3 +384,7 @@ class Forgetful(Tape):
         super().__init__(config)
         self.entries = DISCARDED
         self.watch = Unwatched()
+
+
+if numbers is not None:
+    numbers.register_tape(Tape, EntryNumber, EntryArray)

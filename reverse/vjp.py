@@ -35,10 +35,19 @@ from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.views import for_receiver
 from .cotangents import own
 from .tape import Forgetful, Tape
+from .watched import new_tape
 
 
 class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
-    """The tape engine's configuration: rules handed it may call back in both modes."""
+    """The tape engine's configuration: rules handed it may call back in both modes.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> y, pullback = cr.rrule_via_ad(cr.ReverseConfig(), lambda x: x * x, 3.0)
+    >>> y, pullback(1.0)
+    (9.0, (NoTangent(), 6.0))
+    """
 
     __slots__ = ()
 
@@ -47,7 +56,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
         answer = rrule(self, f, *args, **kwargs)
         if answer is not None:
             return answer
-        recording = Recording(Tape(self), taken(f), taken(args), kwargs)
+        recording = Recording(new_tape(self), taken(f), taken(args), kwargs)
 
         def via_ad_pullback(ybar: Tangentlike) -> tuple:
             return tuple(recording.pull(unthunk(ybar), last=False))
@@ -251,7 +260,7 @@ def pulling(
     else:
         answer = None if rule is None else rrule(config, f, *args, **kwargs)
     if answer is None:
-        recording = Recording(Tape(config), f, args, kwargs, positions)
+        recording = Recording(new_tape(config), f, args, kwargs, positions)
         return recording.y, recording.pull
     next_level()  # none is needed, but runs outside see by it that a transform ran
     y, pull_all = answer

@@ -15,6 +15,7 @@ from .linear.blocks import (
     aligned,
     batch_form,
     block_rule,
+    entry_by_entry,
     fitted,
     run_on_block,
     shifted,
@@ -24,6 +25,7 @@ from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
+from .table import acceleration as _acceleration
 from .table.compositions import as_library, library_value, own_valued, with_value, with_values
 from .table.define import (
     add_kind,
@@ -42,6 +44,7 @@ from .table.define import (
 from .table.keys import instances
 from .table.kinds import Kind, Shares
 from .table.pairs import pair_rule, solution_rule
+from .table.partials import first, minus_quotient_over_second, over_second, second
 from .table.queries import derivatives_given_output, which
 from .table.reduction_kind import refuse_integers, refuse_real, restore, select, shared
 from .table.structural_zeros import Masked, told_of_masks, unmask, zeros_pass
@@ -105,6 +108,7 @@ __all__ = [
     "fresh_array",
     "block_rule",
     "batch_form",
+    "entry_by_entry",
     "pattern_rule",
     "frule",
     "rrule",
@@ -114,6 +118,10 @@ __all__ = [
     "seen",
     "Kind",
     "Shares",
+    "first",
+    "second",
+    "over_second",
+    "minus_quotient_over_second",
     "add_kind",
     "as_library",
     "late_rulesets",

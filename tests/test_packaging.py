@@ -116,7 +116,8 @@ def test_checkout_has_the_modules_of_the_wheel(wheel):
     # The top of the checkout is on the package's __path__: a stray module there would be ours.
     expected = {module_name(name) for name in contents(wheel) if name.endswith(".py")}
     names, _ = import_all()
-    assert expected - {"chainrules"} == set(names)
+    compiled = {"chainrules.rules.accelerated._numbers"}  # where there is a compiler
+    assert expected - {"chainrules"} == set(names) - compiled
 
 
 @pytest.mark.slow

@@ -148,13 +148,12 @@ class BlocksLevel(Level):
 class BlockLevel(BlocksLevel, TangentLevel):
     """One block of directions; its values are numbers or arrays for each of them."""
 
-    __slots__ = ("count", "largest", "number", "weights")
+    __slots__ = ("count", "largest", "number")
 
     def __init__(self, count: int, largest: int | None = None) -> None:
         self.number = next_level()
         self.count = count
         self.largest = largest  # numbers in a block, None where there may be any
-        self.weights = Samples().tangent(np.zeros(count))
 
     def wrap(self, block: Value) -> Any:
         """Return the traced value whose block is an array of shape ``(directions, *shape)``."""
@@ -192,7 +191,8 @@ class BlockLevel(BlocksLevel, TangentLevel):
 
     def general(self, x: Any) -> Any:
         """Return the tangent along one direction in general position."""
-        y = np.tensordot(np.asarray(self.weights, x.dtype), x.block, 1)
+        weights = Samples().tangent(np.zeros(self.count))  # the same at each tie
+        y = np.tensordot(np.asarray(weights, x.dtype), x.block, 1)
         return y if type(x) is BlockNumber else np.reshape(y, x.shape)
 
     # ---- what a level answers ----

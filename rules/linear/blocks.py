@@ -18,7 +18,7 @@ import numpy as np
 from ...config import MissingRuleError
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
-from ..shapes import shape_of
+from ..shapes import dtype_of, shape_of
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.funnel import array_of
@@ -75,6 +75,7 @@ def shifted(axis: Any, rank: int) -> Any:
 LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
 _forms: dict[Any, Callable] = {}
+_of_entries: list[Callable[[Function], bool]] = []  # which functions of a library are elementwise
 # Of two operands, as the operators of Python and as ufuncs.
 ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv,
@@ -111,6 +112,30 @@ def batch_form(*functions: Function) -> Callable[[Callable], Callable]:
         return form
 
     return register
+
+
+def entry_by_entry(is_so: Callable[[Function], bool]) -> Callable[[Function], bool]:
+    """Let functions of a library that ``is_so`` tells be taken for elementwise in all arguments."""
+    _of_entries.append(is_so)
+    return is_so
+
+
+def by_entries(f: Function, args: tuple, kwargs: dict) -> Any:
+    """Call a library's function of entries once for all items; NotImplemented where it is none.
+
+    What it gives for all items alike is no block.
+    """
+    given = (*args, *kwargs.values())
+    known = all(type(x) is Block or isinstance(x, float | int) or dtype_of(x) for x in given)
+    if not known or not any(is_so(f) for is_so in _of_entries):
+        return NotImplemented
+    rank = max(map(rank_of, given))
+    y = f(*[aligned(x, rank) for x in args], **{k: aligned(x, rank) for k, x in kwargs.items()})
+
+    def in_block(leaf: Any) -> Any:
+        return Block(leaf) if len(shape_of(leaf)) == rank + 1 else leaf
+
+    return map_leaves(in_block, y)
 
 
 def run_on_block(f: Function, args: tuple, kwargs: dict) -> Any:

@@ -21,7 +21,7 @@ from ...config.thresholds import (
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
-from ..shapes import dtype_of, is_lazy, shape_of
+from ..shapes import FLOAT64, FLOATS, dtype_of, is_lazy, shape_of
 from ..tangents.filled import as_structured
 from ..tangents.project import ProjectTo
 from ..tangents.structural import child_tangents, derivative_like
@@ -36,13 +36,23 @@ from .blocks import Block
 from .program import LinearProgram
 
 
+def is_plain_leaf(x: Value) -> bool:
+    """Say whether ``x`` is a float or an array of floats, as most are: no container to walk."""
+    return type(x) in FLOATS or (type(x) is np.ndarray and x.dtype is FLOAT64)
+
+
 def leaves(x: Value) -> list:
     """Return the numbers and arrays in ``x`` that can be perturbed."""
+    if is_plain_leaf(x):
+        return [x]
     return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
 
 
 def tangent_leaves(x: Value, t: Tangentlike) -> list:
     """Return the parts of the tangent ``t`` that belong to ``leaves(x)``."""
+    if is_plain_leaf(x):
+        t = unthunk(t)
+        return [ZeroTangent() if isinstance(t, AbstractZero) else t]
     found: list[Any] = []
 
     def look(x: Value, t: Tangentlike) -> Within | None:
@@ -266,6 +276,8 @@ def arrange(
         If a complex function of a complex argument is not holomorphic: its derivative is then
         no complex number.
     """
+    if is_plain_leaf(source) and is_plain_leaf(target) and not symmetric:
+        return _block(source, target, images[0], transposed)
     sources, targets = leaves(source), leaves(target)
     starts = Directions(sources).starts
     blocks = [
@@ -302,7 +314,8 @@ def laid_out(x: Value, y: Value, image: Any, transposed: bool = False) -> Any:
     if transposed:
         block = np.reshape(image, (*inner, *outer))
     else:
-        block = np.reshape(np.moveaxis(image, 0, -1), (*outer, *inner))
+        axes = (*range(1, 1 + len(outer)), 0)  # np.moveaxis takes ten times as long
+        block = np.reshape(np.transpose(image, axes), (*outer, *inner))
     return block if inner or outer else block[()]
 
 

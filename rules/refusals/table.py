@@ -52,6 +52,30 @@ REFUSALS = {
         "something hid this error, and went on: {error}",
         "(if a debugger or a view of variables did: with cr.debug(): ...)",
     ),
+    # ---- numbers that cr.debug stops at ----
+    "bad number": Refusal(
+        FloatingPointError,
+        "{name} gives {number}{at}, in {line}; what it was called with has none.",
+        "look at its arguments there; with cr.debug() of nothing the program goes on",
+    ),
+    "bad tangent": Refusal(
+        FloatingPointError,
+        "the tangent of {name} is {number}{at}, in {line}; those of its arguments have none.",
+        "its slope is infinite or undefined there: np.where(x > 0, x, 1.0) inside the function "
+        "keeps a branch that is not taken away from such a place",
+    ),
+    "bad cotangent": Refusal(
+        FloatingPointError,
+        "the pullback of {name} gives {number}{at}, in {line}; the cotangent that it got has none."
+        "{before}",
+        "its slope is infinite or undefined there: np.where(x > 0, x, 1.0) inside the function "
+        "keeps a branch that is not taken away from such a place",
+    ),
+    "zero cotangent": Refusal(
+        FloatingPointError,
+        "the pullback of {name} gives zeros alone, in {line}: its slope is 0 there.",
+        "no derivative comes from there; with cr.debug(zero=False) the program goes on",
+    ),
     "text of a traced value": Refusal(
         LostDerivativeError,
         "text was read as a number, and the text was that of a traced value: {message}.",

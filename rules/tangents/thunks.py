@@ -78,6 +78,16 @@ class InplaceableThunk(Thunk):
         ``add_into(buffer)`` adds the tangent into ``buffer`` and returns it.
     compute : callable or Thunk
         Gives the tangent itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def add_into(buffer):
+    ...     buffer[1] += 2.0
+    ...     return buffer
+    >>> t = InplaceableThunk(add_into, lambda: np.array([0.0, 2.0, 0.0]))
+    >>> t.add_into(np.ones(3)), unthunk(t)
+    (array([1., 3., 1.]), array([0., 2., 0.]))
     """
 
     __slots__ = ("add_into",)
@@ -100,7 +110,13 @@ def thunk(compute: Callable[[], Any]) -> Thunk:
 
 
 def unthunk(t: Any) -> Any:
-    """Return what a thunk stands for, and anything else as it is."""
+    """Return what a thunk stands for, and anything else as it is.
+
+    Examples
+    --------
+    >>> unthunk(thunk(lambda: 2.0)), unthunk(3.0)
+    (2.0, 3.0)
+    """
     # Not isinstance, here and in ``add``: it is slow for traced values, whose class is computed.
     return t.force() if issubclass(type(t), Thunk) else t
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..accelerated import numbers
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in, keepers
@@ -304,3 +305,5 @@ for _name in OPERATORS:
     _word, _operation = _name.strip("_"), getattr(operator, _name)
     setattr(TracedArray, f"__i{_word}__", _in_place(_operation))
 hide_from_pythons(TracedNumber, TracedArray)
+if numbers is not None:
+    numbers.accelerate_arrays(TracedArray)

@@ -35,6 +35,7 @@ def explain(error: Exception) -> None:
     """
     if isinstance(error, RecursionError):
         _explain_cycle(error)
+        return
     if isinstance(error, ChainRulesError):
         return
     if isinstance(error.__cause__, LostDerivativeError):

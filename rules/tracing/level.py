@@ -195,7 +195,17 @@ def innermost(args: Any) -> Any:
 
 
 def is_traced(x: Value) -> bool:
-    """Say whether ``x`` is, or holds, a value that a transform follows."""
+    """Say whether ``x`` is, or holds, a value that a transform follows.
+
+    Examples
+    --------
+    >>> import chainrules as cr
+    >>> seen = []
+    >>> cr.grad(lambda x: (seen.append(cr.is_traced(x)), x * x)[1])(3.0)
+    6.0
+    >>> seen, cr.is_traced(3.0)
+    ([True], False)
+    """
     if isinstance(x, Traced):
         return not x.records or x.at_level.stopped(x) is not x
     level = innermost((x,))

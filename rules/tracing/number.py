@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, are_settings
 from ..refusals.table import refusal
@@ -410,3 +411,7 @@ for _ufunc in (
     setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
     setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
+if numbers is not None:
+    _ufuncs = {f"__{_name.strip('_')}__": _ufunc for _name, _ufunc in OPERATORS.items()}
+    _unaries = {"__neg__": np.negative, "__pos__": np.positive, "__abs__": np.absolute}
+    numbers.accelerate_numbers(TracedNumber, _ufuncs | _unaries)

@@ -4,11 +4,9 @@ What they ask is no part of the program: a refusal that they hide does not end t
 error.
 """
 
-import contextlib
 import contextvars
 import functools
 import sys
-from collections.abc import Iterator
 from types import CodeType, FrameType, ModuleType
 
 
@@ -31,39 +29,8 @@ def _called_to_trace(bdb: ModuleType | None) -> frozenset[CodeType]:
     return frozenset(f.__code__ for f in (bdb.Bdb.trace_dispatch, *methods))
 
 
-_debugging: contextvars.ContextVar[bool] = contextvars.ContextVar("chainrules_debugging")
-
-
-@contextlib.contextmanager
-def debug() -> Iterator[None]:
-    """Let a debugger, or a notebook's view of variables, look at traced values.
-
-    A tool that evaluates ``float(x)`` of a traced ``x``, and goes on, has hidden an error from the
-    program: so the derivative is refused. pdb, and other tools built on ``bdb``, are known.
-    For tools that evaluate in the program's thread by other means, call the transform in this
-    context: a hidden error then is a warning.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import chainrules as cr
-    >>> def f(x):
-    ...     try:
-    ...         float(x)  # as a view of variables does
-    ...     except TypeError:
-    ...         pass
-    ...     return x * x
-    >>> with warnings.catch_warnings(), cr.debug():
-    ...     warnings.simplefilter("ignore")
-    ...     cr.grad(f)(3.0)
-    6.0
-    """
-    token = _debugging.set(True)
-    try:
-        yield
-    finally:
-        _debugging.reset(token)
+debugging: contextvars.ContextVar[bool] = contextvars.ContextVar("chainrules_debugging")
 
 
 def is_debugging() -> bool:
-    return _debugging.get(False)
+    return debugging.get(False)

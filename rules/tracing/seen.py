@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerated import numbers
 from ..annotations import Function
 from .funnel import shown
 from .level import innermost
@@ -34,6 +35,10 @@ def seen(f: Function) -> Any:
                 break
         else:
             return f(*args, **kwargs)
+        if numbers is not None and not kwargs:
+            y = numbers.answer(f, calls, args)
+            if y is not NotImplemented:
+                return y
         level = innermost((*args, *kwargs.values()))
         if level is not None:
             return level.call(calls, args, kwargs)

@@ -83,7 +83,7 @@ from .rules import (
 from .rules import array_of as array
 from .black_boxes import primitive
 from .rules.tracing.level import is_traced
-from .rules.tracing.onlookers import debug
+from .rules.tracing.debugging import debug
 from .rules.tracing.stop import value
 
 # What follows takes longer to load, and is loaded when it is asked for: an author of rules needs

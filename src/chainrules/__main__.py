@@ -1,8 +1,9 @@
 """The demo, ``python -m chainrules``: every claim it prints is checked while it runs.
 
 First three derivatives beside finite differences, then one rule under two engines, then a fit
-of real data beside scikit-learn's. It exits with 1 where a number is off. Two commands go instead
-of it: ``check`` tests the rules of a function, ``cost`` measures its derivatives.
+of real data beside scikit-learn's. It exits with 1 where a number is off. Three commands go instead
+of it: ``check`` tests the rules of a function, ``cost`` measures its derivatives, and ``doctor``
+says what is installed and whether it works.
 """
 
 import argparse
@@ -15,8 +16,14 @@ import numpy as np
 
 import chainrules as cr
 
-from . import _check, _cost_command
+from . import _check, _cost_command, _doctor
 
+NEXT = """\
+What to do next:
+  docs/start/ten_minutes.md             a first gradient, and a differential equation fitted to data
+  docs/how_to/index.md                  the task that you came for
+  python -m chainrules cost module:f    what the derivatives of your own function cost
+  python -m chainrules doctor           what is installed, and whether machine code works"""
 LINKS = np.array([0.9, 0.8, 0.6, 0.4, 0.2])  # metres, from the shoulder to the hand
 WEIGHTS = np.array([3.0, 2.0, 1.5, 1.0, 0.5])  # newtons, at the end of each link
 
@@ -79,7 +86,10 @@ def show_derivatives() -> bool:
     moved = central_difference(hand, angles, speeds)
     work = [central_difference(lambda a: force @ hand(a), angles, unit) for unit in np.eye(5)]
     slope = central_difference(cr.grad(energy), angles, speeds)
-    print("\n  The largest difference, relative to the largest entry:")
+    print(
+        "\n  Ours are exact to rounding; what differs is the error of the differences. The largest,"
+    )
+    print("  relative to the largest entry:")
     held = [
         compare("jvp: speeds of the joints to the velocity of the hand", velocity, moved, 1e-8),
         compare("vjp: force of the hand to the torques of the joints", torques, work, 1e-8),
@@ -99,8 +109,18 @@ def show_map() -> bool:
     def damped(w: Any) -> Callable:
         return lambda x: np.exp(-x) * np.sin(w * x)
 
-    print(f"  {cr.which(cr.frule, cr.ForwardConfig(), cr.map, damped(1.5), xs)}")
-    print(f"  {cr.which(cr.rrule, cr.ReverseConfig(), cr.map, damped(1.5), xs)}\n")
+    print(
+        "  map does not know the function that it is given: its rules ask the engine for that one's"
+    )
+    print("  derivative. Each engine finds a rule, and says why that one:")
+    for mode, table, config in (
+        ("forward", cr.frule, cr.ForwardConfig()),
+        ("reverse", cr.rrule, cr.ReverseConfig()),
+    ):
+        _, _, found = cr.which(table, config, cr.map, damped(1.5), xs).partition(": ")
+        rule, _, reason = found.partition(", because ")
+        print(f"  {mode} mode: {rule}\n    because {reason}")
+    print()
 
     def total(w: Any) -> Any:
         # What is differentiated is in the sequence, and captured by the mapped function too.
@@ -202,6 +222,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     commands = parser.add_subparsers(title="instead of the demo", metavar="command")
     _check.add_to(commands)
     _cost_command.add_to(commands)
+    _doctor.add_to(commands)
     given = parser.parse_args(arguments)
     if "run" in given:
         return int(given.run(given))
@@ -215,7 +236,9 @@ def main(arguments: Sequence[str] = ()) -> int:
             raise
         print(f'  This part needs {missing}:  pip install "chainrules[demo]"', file=sys.stderr)
         return 1
-    print("\nEvery comparison held." if all(held) else "\nA comparison is OFF: see above.")
+    print(
+        f"\nEvery comparison held.\n\n{NEXT}" if all(held) else "\nA comparison is OFF: see above."
+    )
     return 0 if all(held) else 1
 
 

@@ -11,6 +11,15 @@ class _Exact:
 
     A solver of SciPy's own takes ``ad`` for a function, and calls it: that is an error, where the
     text is ignored without a word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> from chainrules.scipy import optimize
+    >>> found = optimize.minimize(lambda x: np.sum((x - 1) ** 2), np.zeros(2), jac=cr.ad)
+    >>> found.x.round(6), found.njev
+    (array([1., 1.]), 3)
     """
 
     __slots__ = ()

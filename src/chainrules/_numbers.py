@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .rules import Traced, as_dtype, dtype_of, type_under, value
+from .rules.accelerated import numbers
 from .rules.tracing.stand_ins import StandIn
 
 _type = builtins.type
@@ -64,6 +65,10 @@ def _number(x: Any, cls: type) -> Any:
     """
     if type_under(x) is cls:
         return x
+    if cls is builtins.float and numbers is not None:
+        y = numbers.to_float(x)
+        if y is not NotImplemented:
+            return y
     cls(value(x))  # which says what it says of what is not one number
     x = x if dtype_of(x) == np.dtype(cls) else as_dtype(x, cls)
     return x.item() if hasattr(x, "item") else x

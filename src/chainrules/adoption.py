@@ -178,6 +178,17 @@ class Adoption:
     """Handle on adopted modules: ``undo()`` gives them back what they had.
 
     It is a context manager, too: at the end of a ``with`` statement it is undone.
+
+    Examples
+    --------
+    >>> import types
+    >>> import chainrules as cr
+    >>> sim = types.ModuleType("sim")
+    >>> exec("import math\\ndef f(x): return math.sin(x)", vars(sim))
+    >>> adoption = cr.adopt(sim)
+    >>> float(cr.grad(sim.f)(0.0))
+    1.0
+    >>> adoption.undo()
     """
 
     def __init__(self) -> None:

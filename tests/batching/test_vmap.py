@@ -313,6 +313,23 @@ def test_the_callers_arrays_stay_and_results_are_apart():
     np.testing.assert_array_equal(xs, XS)
 
 
+def test_a_shuffle_by_views_is_done_item_after_item():
+    def f(x):
+        a = np.sin(x)
+        np.random.default_rng(0).shuffle(a)
+        return a
+
+    xs = RNG.normal(size=(2, 3, 1))
+    with pytest.warns(UserWarning, match="duplicates"), pytest.warns(cr.BatchWarning, match="swap"):
+        y = cr.vmap(f)(xs)
+    np.testing.assert_array_equal(y, stacked(f, xs))
+
+
+def test_a_number_of_pythons_among_joined_ones_is_weak():
+    agrees(lambda x: np.union1d(x, 0.4), np.array([1.6, 1.2], np.float32), rtol=1e-6)
+    agrees(lambda x: np.concatenate((x, 1), axis=None), np.ones((2, 3), np.float32))
+
+
 def test_writes_by_what_looks_at_no_flags():
     def f(x):
         x[...] = 1.5

@@ -26,7 +26,7 @@ def named_in(title):
 
 
 def test_the_steps_of_a_gradient():
-    x = np.linspace(0.1, 1.0, 5)
+    x = np.linspace(0.1, 1.0, 5, dtype=np.float32)  # which the accelerator leaves to Python
     gradient = cr.grad(lambda x: np.sum(np.sin(x) ** 2))
     gradient(x)
     named = named_in("How a call finds its rule")

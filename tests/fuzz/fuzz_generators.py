@@ -10,6 +10,7 @@ import fuzz_dead
 import fuzz_dtypes
 import fuzz_indices
 import fuzz_integrals
+import fuzz_items
 import fuzz_labels
 import fuzz_lazy
 import fuzz_loops
@@ -38,6 +39,7 @@ GENERATORS = {
     "loops": fuzz_loops.programs,
     "sparse": fuzz_sparse.programs,
     "batches": fuzz_batches.programs,
+    "items": fuzz_items.programs,
     "containers": fuzz_containers.programs,
     "adopted": fuzz_adopted.programs,
     "integrals": fuzz_integrals.programs,
@@ -67,6 +69,7 @@ QUICK = {
     "loops": 10,
     "sparse": 20,
     "batches": 40,
+    "items": 4,
     "containers": 40,
     "adopted": 40,
     "integrals": 4,
@@ -85,6 +88,7 @@ SIZES = {
     "scripts": 8,
     "quick scripts": 0,
     "mirrors": 1000,
+    "items": 15,
     "dask": 20,
     "xarray": 15,
     "pairs": 15,

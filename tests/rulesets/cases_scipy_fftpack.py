@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.fftpack
 
+import chainrules as cr
 from chainrules.scipy import fftpack
 
 
@@ -55,5 +56,9 @@ FIXED = {
     **dict.fromkeys(TWO_PARAMETERS, (1, 2, 3)),
 }
 OF_ONE_DTYPE = set(FIXED) | {fftpack.hilbert, fftpack.ihilbert}
-# Of sizes.
-WITHOUT_CASES = {scipy.fftpack.next_fast_len, scipy.fftpack.rfftfreq}
+# Of sizes; and the adjoints of periodic operators, seen to with these.
+WITHOUT_CASES = {scipy.fftpack.next_fast_len, scipy.fftpack.rfftfreq} | {
+    f
+    for f in cr.rrule.methods
+    if (getattr(f, "__module__", None) or "").endswith("rulesets.scipy.fftpack")
+}

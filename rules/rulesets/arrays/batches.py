@@ -62,9 +62,11 @@ def along(f, default, flat=False):
     def form(*args, **options):
         x, options = args[0], {**dict(zip(names[1:], args[1:])), **options}
         axis = options.pop("axis", default)
-        if type(x) is not Block or holds_block(options.values()) or x.rank == 0:
+        if type(x) is not Block or holds_block(options.values()):
             return NotImplemented
-        if axis is None and flat:
+        if x.rank == 0 and axis is not None:
+            return NotImplemented
+        if axis is None and (flat or x.rank == 0):
             return NotImplemented if options.get("keepdims") else f(x.flat, axis=1, **options)
         axis = x.axes(axis)
         return f(x.values, axis=axis, **options)

@@ -16,11 +16,15 @@ from ... import (
     ZeroTangent,
     array_of,
     composed,
+    first,
     is_traced,
     linear_rule,
+    minus_quotient_over_second,
     non_differentiable,
+    over_second,
     pair_rule,
     scalar_rule,
+    second,
     value,
 )
 from .quotients import kink, quotient
@@ -48,8 +52,8 @@ def as_array(x):
 # fmt: off
 scalar_rule(np.add,        1, 1)
 scalar_rule(np.subtract,   1, -1)
-scalar_rule(np.multiply,   lambda _, _a, b: b, lambda _, a, _b: a)
-scalar_rule(np.divide,     lambda _, _a, b: 1 / b, lambda y, _a, b: -y / b)
+scalar_rule(np.multiply,   second, first)
+scalar_rule(np.divide,     over_second, minus_quotient_over_second)
 scalar_rule(np.negative,   -1)
 scalar_rule(np.positive,   1)
 scalar_rule(np.reciprocal, lambda y, _x: -y * y)

@@ -80,6 +80,10 @@ def concatenate_block(arrays, axis=0, **options):
         return NotImplemented
     parts, rank = joined(arrays)
     if axis is None:
+        if options.get("dtype") is None:  # in which a number of Python's is as weak as elsewhere
+            numbers = int, float, complex
+            kinds = [x if type(x) in numbers else dtype_of(part) for x, part in zip(arrays, parts)]
+            options["dtype"] = np.result_type(*kinds)
         return np.concatenate([Block(x).flat for x in parts], 1, **options)
     return np.concatenate(parts, shifted(axis, rank), **options)
 

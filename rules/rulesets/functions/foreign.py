@@ -77,7 +77,7 @@ class Foreign:
     """
 
     is_native = False  # whether what it runs is machine code of ours
-    calls_back = False  # whether a solver of SciPy's runs, and calls it
+    calls_back = of_solver = False  # whether a solver of SciPy's runs, and calls it; or is it
 
     __slots__ = ("__name__", "jvp", "made", "pull", "push", "run", "vjp")
 
@@ -106,6 +106,9 @@ class Foreign:
     def round_as_numpy(self) -> bool:
         """Give NumPy's numbers to the last bit from now on; say whether that is something new."""
         return False
+
+    def on_threads(self, threads: int) -> None:
+        """Run on so many threads from now on, where that is possible."""
 
     def derivative(self, direction: str, n: int) -> "Foreign":
         """Return what ``push`` or ``pull`` makes for ``n`` arguments, made once."""

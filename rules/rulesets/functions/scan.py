@@ -61,6 +61,8 @@ Item = TypeVar("Item")
 
 # Functions of ``f``, ``carry`` and ``xs`` that answer for a whole loop, or give None.
 lowerings: list[Callable[[Callable, Any, Any], tuple | None]] = []
+# Functions that answer for a batch whose items go ways of their own, in a recording, or give None.
+batch_lowerings: list[Callable[..., tuple | None]] = []
 # Recordings that are under way in any thread, by their levels: without one no lowering answers.
 recordings: list[Any] = []
 

@@ -95,7 +95,17 @@ def _stack_tangents(tangents: Any, shell: Any) -> Any:
 
 
 def unstack(t: Any, count: int, shell: Any = None) -> list:
-    """Return one tangent per item; ``t`` is that of ``count`` items, stacked or in a sequence."""
+    """Return one tangent per item; ``t`` is that of ``count`` items, stacked or in a sequence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> cr.unstack(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)
+    [array([1., 2.]), array([3., 4.])]
+    >>> cr.unstack(cr.ZeroTangent(), 2)
+    [ZeroTangent(), ZeroTangent()]
+    """
 
     def look(t: Any, shell: Any) -> Any:
         t = unthunk(t)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special
 
 from ... import array_of, composed, non_differentiable, pair_rule, primitive, scalar_rule, value
+from ..arrays.batches import along
 from ..special import ufuncs  # noqa: F401
 from ..special.tools import whole
 from .traced_objects import NO_RULE
@@ -54,6 +55,9 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         return np.log(size) + shift, sign
 
 
+along(special.logsumexp, None)
+
+
 @primitive
 def shares(x, *, axis):
     return special.softmax(x, axis)
@@ -62,6 +66,10 @@ def shares(x, *, axis):
 @primitive
 def log_shares(x, *, axis):
     return special.log_softmax(x, axis)
+
+
+along(shares, None)
+along(log_shares, None)
 
 
 @pair_rule(shares)

@@ -1,5 +1,6 @@
 """One call on a batch: its items, the ways that they go, and their results put together."""
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -18,12 +19,13 @@ from ..config.lines import raised_at, warn_user
 from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread, value
 from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
+from ..rules.rulesets.functions.scan import batch_lowerings, recordings
 from ..rules.shapes import OBJECT
 from ..rules.tracing.views import bare, for_receiver
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
 from .random_draws import Generators
-from .ways import OneByOne, Split, tell
+from .ways import Looked, OneByOne, Split, tell
 
 
 class Stacked:
@@ -140,6 +142,18 @@ class Batch:
         return done
 
     def _run(self) -> list[tuple]:
+        if batch_lowerings and recordings and self.ways > 1:
+            try:
+                return [self.run_at_once(np.arange(self.count), stops_at_looks=True)]
+            except (Looked, OneByOne, Split) as stop:
+                if stop.level is not self.level:
+                    raise
+                lowered = self._lowered()
+                if lowered is not None:
+                    return [lowered]
+            except Exception as error:
+                if getattr(error, "ends_run", False):
+                    raise  # what else it is, is said below
         waiting = [np.arange(self.count)]
         done: list[tuple] = []
         while waiting:
@@ -172,10 +186,23 @@ class Batch:
                 first = str(error).partition(chr(10))[0]
                 why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
             done += self.run_each(places)
-            self.warn(why, where)
+            _warn(self.f, why, where)
         sizes = ", ".join(str(len(places)) for places, _, _ in done[:16])
         tell(f"vmap({name_of(self.f)}): {self.count} items in {len(done)} ways, of {sizes}")
         return done
+
+    def _lowered(self) -> tuple | None:
+        """Return what all items give, as one step of a recording; None where it is not one."""
+        for lower in batch_lowerings:
+            given = self.f, self.call, self.leaves, self.batched, self.count, self.ways
+            found = lower(*given, functools.partial(_warn, self.f))
+            if found is not None:
+                level = BatchLevel(self.count, BATCHES)
+                stacks, fill = found
+                y = fill(map(level.wrap, stacks))
+                level.close()
+                return np.arange(self.count), y, level
+        return None
 
     def groups_of(self, split: Split, places: np.ndarray) -> list[np.ndarray]:
         """Return the items of each part of a batch that is split.
@@ -194,12 +221,8 @@ class Batch:
             ) from None
         return [places[group] for group in split.groups]
 
-    def warn(self, why: str, line: str) -> None:
-        message = f"vmap({name_of(self.f)}) takes one item after another: {why}, in {line}."
-        warn_user(BatchWarning(message))
-
-    def run_at_once(self, places: np.ndarray) -> tuple:
-        level = BatchLevel(len(places), BATCHES)
+    def run_at_once(self, places: np.ndarray, stops_at_looks: bool = False) -> tuple:
+        level = BatchLevel(len(places), BATCHES, stops_at_looks)
         self.level = level
         whole = len(places) == self.count
         wrapped = []
@@ -231,6 +254,11 @@ class Batch:
         )
         args, kwargs = _with_leaves(self.call, leaves)
         return self.f(*args, **kwargs)
+
+
+def _warn(f: Callable, why: str, line: str) -> None:
+    message = f"vmap({name_of(f)}) takes one item after another: {why}, in {line}."
+    warn_user(BatchWarning(message))
 
 
 def _asked(split: Split) -> str:

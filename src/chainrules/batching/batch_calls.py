@@ -30,14 +30,14 @@ from ..rules import (
 from ..rules.annotations import Function, Index, Value
 from ..rules.engines.buffers import is_writer
 from ..rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
-from ..rules.linear.blocks import Block, at_once_on_blocks
+from ..rules.linear.blocks import Block, at_once_on_blocks, by_entries
 from ..rules.rulesets.functions.checkpoint import evaluate, repeat
 from ..rules.rulesets.functions.map import accumulate, map, reduce, scan
 from ..rules.signatures import RuleSignature
 from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray
-from ..rules.tracing.funnel import body
+from ..rules.tracing.funnel import body, shown
 from ..rules.tracing.views import (
     bare,
     numbered_leaves,
@@ -95,7 +95,12 @@ class BatchCalls(BatchValues):
         raise OneByOne(self, f"{name_of(f)} calls a function, and is done for each item")
 
     def library(self, f: Function, args: tuple, kwargs: dict) -> Any:
-        return self.each(f, self.stopped_all(args), self.stopped_all(kwargs))
+        args, kwargs = self.stopped_all(args), self.stopped_all(kwargs)
+        for at_once in (by_entries, at_once_on_blocks):
+            y = at_once(f, self.blocks(args), self.blocks(kwargs))
+            if y is not NotImplemented:
+                return map_leaves(lambda x: self.wrap(x.values) if type(x) is Block else x, y)
+        return self.each(f, args, kwargs)
 
     def stopped_all(self, x: Value) -> Any:
         return replaced(lambda leaf: self.stopped(leaf) if self.carries(leaf) else value(leaf), x)
@@ -117,7 +122,7 @@ class BatchCalls(BatchValues):
                 return self.gathered(x, index)
         if isinstance(kind, BilinearRule):
             args = (*builtins.map(_as_array, args[:2]), *args[2:])
-        y = at_once_on_blocks(f, self.blocks(args), self.blocks(kwargs))
+        y = at_once_on_blocks(shown(f), self.blocks(args), self.blocks(kwargs))
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.

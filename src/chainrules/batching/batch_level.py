@@ -21,9 +21,9 @@ from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_basic, is_operand
 from ..rules.tracing.other_classes import answer_of
 from ..rules.tracing.views import Path, copied, follow, is_draft, put_draft, register_view, root_of
-from ..rules.tracing.writing import begin_write, check_write, raised
+from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .batch_calls import BatchCalls, is_shared
-from .batched import BatchedArray, BatchedNumber
+from .batched import BatchedArray, BatchedNumber, sample_of
 from .gathering import Gather, holds_batched, is_mask, plain_slices, write_masked
 from .ways import OneByOne
 
@@ -132,11 +132,13 @@ class BatchLevel(BatchCalls):
             check_write(block, v, self)
         block = raised(block, given)
         parts = plain_slices(index) if holds_batched(index) else ()
+        moved = None
         if not holds_batched(parts):
+            moved = check_swap(x, parts or index, v, sample_of(block))
             block = write_block(self, path, block, parts or index, v)
         elif not self.scatter(block, path, parts, v):
             raise OneByOne(self, "a write at an index that each item has for itself")
-        put_draft(root, (block,), "block")
+        put_draft(root, (block,), "block", moved=moved)
 
     def scatter(self, block: Any, path: Path, parts: tuple, v: Value) -> bool:
         """Write where each item says; say whether there is a form for it."""

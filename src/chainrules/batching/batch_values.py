@@ -14,7 +14,7 @@ from ..rules.annotations import Value
 from ..rules.engines.engine import escaped
 from ..rules.linear.block_level import BlocksLevel
 from .batched import BatchedArray, BatchedNumber
-from .ways import OneByOne, Split, grouped
+from .ways import Looked, OneByOne, Split, grouped
 
 _array = np.ndarray
 
@@ -26,12 +26,13 @@ class BatchValues(BlocksLevel):
     """
 
     records = True
-    __slots__ = ("config", "count", "given", "live", "number", "under_way")
+    __slots__ = ("config", "count", "given", "live", "number", "stops_at_looks", "under_way")
 
-    def __init__(self, count: int, config: RuleConfig) -> None:
+    def __init__(self, count: int, config: RuleConfig, stops_at_looks: bool = False) -> None:
         self.config = config  # of the rules that users give for batches
         self.number = next_level()
         self.count = count
+        self.stops_at_looks = stops_at_looks  # to be asked how the items go on
         self.live = True
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
         self.under_way: list[Any] = []  # functions whose bodies are being run
@@ -101,10 +102,12 @@ class BatchValues(BlocksLevel):
 
         Raises
         ------
-        Split, OneByOne
+        Split, OneByOne, Looked
         """
         self.check_live()
         block = x.block
+        if self.stops_at_looks:
+            raise Looked(self)
         if kind != "bool" and is_traced(block):
             raise OneByOne(self, "a plain number is asked for, of numbers that are differentiated")
         plain = np.asarray(value(block))

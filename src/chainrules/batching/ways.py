@@ -38,6 +38,14 @@ class OneByOne(BaseException):
         self.line = user_line()
 
 
+class Looked(BaseException):
+    """The items of a batch are asked something in a recording, where each may go its own way."""
+
+    def __init__(self, level: Any) -> None:
+        super().__init__("a look at a batch")
+        self.level = level
+
+
 def grouped(answers: list) -> list[np.ndarray]:
     """Return the places of equal ``answers``, which are hashable, the first seen first."""
     places: dict[Any, list[int]] = {}

@@ -1,10 +1,12 @@
 """Comparison of two results of one function, up to rounding."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from ..config import BatchWarning
+from ..config.lines import unsaid
 from ..rules import iterate_leaves
 from .ir.forms import ValueForm
 
@@ -28,6 +30,12 @@ def agree(a: Any, b: Any, scale: float = 0.0, eps: float = 0.0) -> bool:
     xs, ys = list(iterate_leaves(a)), list(iterate_leaves(b))
     scale = max([scale, *map(_largest, ys)])
     return len(xs) == len(ys) and all(_agree(x, y, scale, eps) for x, y in zip(xs, ys, strict=True))
+
+
+def evaluated(f: Callable, args: tuple, kwargs: dict) -> Any:
+    """Return ``f(*args, **kwargs)``, to be compared: how it goes there is told of its recording."""
+    with unsaid(BatchWarning):
+        return f(*args, **kwargs)
 
 
 def coarsest(forms: Iterable[ValueForm | None]) -> float:

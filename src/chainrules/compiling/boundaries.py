@@ -1,4 +1,4 @@
-"""Compiled functions as primitives: a transform sees one step, and compiles its derivatives."""
+"""Compiled functions as primitives: a transform or a batch sees one step, and compiles its own."""
 
 import functools
 from collections.abc import Callable
@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from ..config import HasBatchMode, batch_via_ad
+from ..config.thresholds import CACHE_ENTRIES
 from ..functions import Pullback, Pushforward
-from ..rules import Traced, name_of
+from ..rules import (
+    Traced,
+    batch_rule,
+    dtype_of,
+    instances,
+    iterate_leaves,
+    map_leaves,
+    name_of,
+    spread,
+)
+from ..rules.containers import LEAVES
 from ..rules.rulesets.functions.foreign import Foreign
 
 
@@ -26,11 +38,62 @@ class Given:
         return self.f(*args)
 
 
+class OnItems:
+    """A function on all items of a batch, by the engine of a config."""
+
+    __slots__ = ("__name__", "batched", "config", "count", "f")
+
+    def __init__(self, config: HasBatchMode, count: int, batched: tuple, f: Callable) -> None:
+        self.config, self.count, self.batched, self.f = config, count, batched, f
+        self.__name__ = name_of(f)
+
+    def __call__(self, *xs: Any) -> Any:
+        y, are_batched = batch_via_ad(self.config, self.count, self.batched, self.f, *xs)
+        flags = iter(iterate_leaves(are_batched))
+        return map_leaves(lambda leaf: leaf if next(flags) else self.repeated(leaf), y)
+
+    def repeated(self, leaf: Any) -> Any:
+        """Return a leaf that all items share once for each; what is no number as it is."""
+        shared = dtype_of(leaf) is None and not isinstance(leaf, int)
+        return leaf if shared else spread(leaf, self.count)
+
+
+class CompiledStep(Foreign):
+    """A compiled function with derivatives of its own, and of batches, compiled as well."""
+
+    __slots__ = ("compiled", "of_batches")
+
+    __primitive__: type
+
+    def __init__(self, compiled: Any, *of: Callable) -> None:
+        super().__init__(name_of(compiled.f), compiled, *of)
+        self.compiled = compiled
+        self.of_batches: dict[tuple, Any] = {}
+
+
+LEAVES.add(CompiledStep)
+CompiledStep.__primitive__ = CompiledStep
+
+
+@batch_rule.register(instances(CompiledStep))
+def compiled_batch(
+    config: HasBatchMode, axis_size: int, batched: tuple, step: CompiledStep, *args: Any
+) -> Any:
+    key = axis_size, batched
+    if key not in step.of_batches:
+        while len(step.of_batches) >= CACHE_ENTRIES:
+            step.of_batches.pop(next(iter(step.of_batches)), None)
+        compiled = step.compiled
+        on_items = OnItems(config, axis_size, batched, compiled.f)
+        step.of_batches[key] = type(compiled)(on_items, *compiled.options)
+    return step.of_batches[key](*args), True
+
+
 def is_number_or_array(x: Any) -> bool:
     return isinstance(x, Traced | float | np.ndarray | np.floating) or type(x) is int
 
 
-def as_foreign(compiled: Any) -> Foreign:
+def as_foreign(compiled: Any) -> CompiledStep:
     """Return a compiled function as one with derivatives of its own, compiled as well."""
 
     def derived(f: Callable) -> Any:
@@ -51,4 +114,4 @@ def as_foreign(compiled: Any) -> Foreign:
         ydot = push(len(xs))(*xs, *xdots)
         return compiled(*xs), ydot if isinstance(ydot, tuple) else (ydot,)
 
-    return Foreign(name_of(compiled.f), compiled, with_pullback, with_tangent, push, pull)
+    return CompiledStep(compiled, with_pullback, with_tangent, push, pull)

@@ -16,7 +16,7 @@ from ..config import CompileError, CompileWarning
 from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from .agreement import agree, replays
+from .agreement import agree, evaluated, replays
 from .boundaries import Given, as_foreign, is_number_or_array
 from .ir.looks import NotRecordable, UnsuitedLoopError
 from .machine_code import lower_loops, natively
@@ -195,7 +195,7 @@ class Compiled:
         new: Callable[..., Recorder],
     ) -> Any:
         captured = kind.captured
-        lower_loops()
+        lower_loops(Compiled)
         before = process_generators()
         try:
             recorder, output, y = record(self.f, args, kwargs, captured, new)
@@ -228,7 +228,7 @@ class Compiled:
             return y
         if self.check:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
-            expected = self.f(*args, **kwargs)
+            expected = evaluated(self.f, args, kwargs)
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
             if not agree(y, expected):
@@ -273,6 +273,9 @@ class Compiled:
         self, recorder: Recorder, output: Any, values: list, y: Any
     ) -> RecordedPath | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
+        for _, f, *_ in recorder.plan:
+            if isinstance(f, Foreign):
+                f.on_threads(self.threads)
         native = natively(recorder, output, self.threads)
         if native is not None:
             recording = RecordedPath(recorder, native.run, native.how)
@@ -321,7 +324,7 @@ class Compiled:
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
         if not self.check or by_numpy is None:
             return y
-        expected = self.f(*args, **kwargs)
+        expected = evaluated(self.f, args, kwargs)
         if agree(y, expected, eps=recording.eps):
             return y
         replay = by_numpy()

@@ -13,6 +13,7 @@ from ..rules.containers import iterate_leaves
 from ..rules.engines.engine import run
 from ..rules.linear.steps import Slot
 from ..rules.tracing.stop import value
+from ..rules.tracing.watching import Stops, at_index, pulled, pulling_through, watching
 from .compiled import Compiled
 from .ir.forms import ValueForm
 from .ir.looks import NotRecordable
@@ -27,7 +28,8 @@ LINES_SHOWN = 40  # lines that a text shows of a list
 class ExplainedStep(NamedTuple):
     """One call: its name, the form of its result, the user's line, and the time until it ended.
 
-    ``cuts`` says that what it reads moves with the inputs, and that its result is constant.
+    ``cuts`` says that what it reads moves with the inputs, and that its result is constant. Of a
+    step of a pullback the line is that of the call which is pulled back, and ``pulled`` its name.
     """
 
     name: str
@@ -37,10 +39,12 @@ class ExplainedStep(NamedTuple):
     reads: tuple[int, ...]
     finite: bool
     cuts: bool = False
+    pulled: str = ""
 
     def __str__(self) -> str:
+        of = f"  in the pullback of {self.pulled}" if self.pulled else ""
         mark = "" if self.finite else "  not finite"
-        return f"{self.line:28} {self.name:20} {shown(self.form):18}{mark}"
+        return f"{self.line:28} {self.name:20} {shown(self.form):18}{of}{mark}".rstrip()
 
 
 class Explanation:
@@ -212,7 +216,7 @@ class _Stop(Exception):  # noqa: N818 - it ends a call that is looked at
 class _Watched(Recorder):
     """A recorder that notes of each step where it was, how long it took, and what it gave."""
 
-    __slots__ = ("bad", "last", "moving", "noted", "stop")
+    __slots__ = ("bad", "infinite", "last", "moving", "noted", "place", "stop")
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
@@ -220,6 +224,8 @@ class _Watched(Recorder):
         self.moving: set[int] = set()  # the steps whose results have a derivative in the inputs
         self.stop = stop
         self.bad: ExplainedStep | None = None
+        self.place = ""  # in its result
+        self.infinite: ExplainedStep | None = None  # the first one with an infinity
         self.last = time.perf_counter()
 
     def append(self, step: tuple | None, y: Any) -> None:
@@ -234,12 +240,14 @@ class _Watched(Recorder):
             cuts = step is not None and _is_constant(f, y)
             if not cuts:
                 self.moving.add(len(self.noted))
-        made = ExplainedStep(
-            name, self.forms[-1], user_line(), now - self.last, reads, finite, cuts
-        )
+        through = pulled()
+        line, of = (user_line(), "") if through is None else (through.line, through.name)
+        made = ExplainedStep(name, self.forms[-1], line, now - self.last, reads, finite, cuts, of)
         self.noted.append(made)
+        if self.infinite is None and not _is_finite(y, "inf"):
+            self.infinite = made
         if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
-            self.bad = made
+            self.bad, self.place = made, _place_of_bad(y, self.stop)
             if self.stop is not None:
                 raise _Stop
         self.last = time.perf_counter()
@@ -256,6 +264,12 @@ def _is_constant(f: Any, y: Any) -> bool:
     return kind is not None and (kind.constant or (bool(still) and all(still)))
 
 
+def _place_of_bad(y: Any, stop: str | None) -> str:
+    """Return the words for the index of the first number that is not finite."""
+    bad = np.isnan(y) if stop == "nan" else ~np.isfinite(y)
+    return at_index(tuple(map(int, np.argwhere(bad)[0])))
+
+
 def _is_finite(y: Any, stop: str | None) -> bool:
     if not isinstance(y, np.ndarray | np.inexact | float | complex):
         return True
@@ -269,7 +283,12 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     recorder, ended = _Watched(stop), ""
     given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
-        with np.errstate(all="ignore"), told_of_batches() as batches:
+        with (
+            np.errstate(all="ignore"),
+            told_of_batches() as batches,
+            watching(Stops()),
+            pulling_through(None),
+        ):
             run(f, given, options)
     except _Stop:
         pass
@@ -282,7 +301,9 @@ def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explan
     if ended:
         lines.append(ended)
     if recorder.bad is not None:
-        lines.append(f"the first one that is not finite: {recorder.bad}")
+        lines.append(f"the first one that is not finite: {recorder.bad}{recorder.place}")
+        if stop == "nan" and recorder.infinite not in (None, recorder.bad):
+            lines.append(f"an infinity came before it: {recorder.infinite}")
     cuts = list(dict.fromkeys(f"{step.name} in {step.line}" for step in steps if step.cuts))
     if cuts:
         more = f" and {len(cuts) - LINES_SHOWN} more" * (len(cuts) > LINES_SHOWN)

@@ -1,5 +1,6 @@
 """Machine code of a recording, scalarized or fused: the first lowering that succeeds is taken."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .record.recorder import Recorder
@@ -26,12 +27,17 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     return None
 
 
-def lower_loops() -> None:
-    """Let loops and solvers be asked from now on whether they are one step of a recording."""
+def lower_loops(compiled: Callable[..., Callable]) -> None:
+    """Let loops, solvers and batches be asked from now on whether they are one step of a recording.
+
+    ``compiled`` compiles an item of a batch that is not native.
+    """
     from .native import available
 
     if available():
-        from .loops import loop_lowering  # noqa: F401 - it is asked
+        from .loops import batch_lowering, loop_lowering  # noqa: F401 - they are asked
+
+        batch_lowering.compilers[:] = [compiled]
 
 
 def _line(recorder: Recorder, output: Any, threads: int) -> Any:

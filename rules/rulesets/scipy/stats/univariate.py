@@ -8,6 +8,7 @@ that of a formula in the table: of the standard form, to which location and scal
 import functools
 
 import numpy as np
+from scipy import stats
 
 from .....config import MissingRuleError, user_line
 from .... import (
@@ -15,6 +16,7 @@ from .... import (
     array_of,
     astype,
     dtype_of,
+    entry_by_entry,
     holds_traced,
     innermost,
     layers,
@@ -27,6 +29,14 @@ from ...arrays.ties import motion
 VALUES = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
 INVERSES = ("ppf", "isf")
 SUMMARIES = ("mean", "var", "std", "entropy")
+ELEMENTWISE = {*VALUES, *INVERSES, *SUMMARIES, "_argcheck", "_get_support"}
+
+
+@entry_by_entry
+def is_of_scipys_distribution(f):
+    own, name = getattr(f, "__self__", None), getattr(f, "__name__", "")
+    known = isinstance(own, stats.rv_continuous | stats.rv_discrete)
+    return known and type(own).__module__.startswith("scipy.stats.") and name in ELEMENTWISE
 
 
 def number(x):

@@ -18,6 +18,7 @@ from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, CountInResult, RecordedResult
 from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
+from ..record.recording import StepRecorder
 from ..record.walk import parts_of
 from .callbacks import CallbackRun, SolverCallback, of_parts
 from .layout import RowLayout, checked_form, form_of, plain
@@ -52,7 +53,7 @@ class SolverAnswer(Foreign):
     )
 
     __primitive__: type
-    is_native = calls_back = gives_one_shape = True
+    is_native = calls_back = of_solver = gives_one_shape = True
 
     def __init__(
         self, builder: LoopBuilder, solve: Callable, top: frozenset, one_structure: bool
@@ -347,7 +348,7 @@ def lowered_answer(
         If a function does more than compute what it returns.
     """
     builder = LoopBuilder(given, name)
-    recorder = recorder_of(builder.captured, nested=True)
+    recorder = recorder_of(builder.captured, StepRecorder)
     if recorder is None:
         return None
     try:

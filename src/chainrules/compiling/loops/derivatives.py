@@ -63,6 +63,11 @@ def active_in(tangents: list) -> Mask:
     return tuple(not isinstance(t, AbstractZero) for t in tangents)
 
 
+def _with_slopes(layout: RowLayout) -> Mask:
+    """Return which places may have a derivative, as on one way through an item or the other."""
+    return tuple(not place.whole for place in layout.places)
+
+
 def only(tangents: list, mask: Mask) -> list:
     """Return the tangents where the mask is set.
 
@@ -121,7 +126,7 @@ class PushedStep:
     """The pushforward of a step, for tangents where the masks say."""
 
     def __init__(self, loop: NativeLoop, moving: Mask, rows: Mask) -> None:
-        self.run, self.of = _as_tuples(loop.step), loop.layouts
+        self.run, self.of, self.is_wide = _as_tuples(loop.step), loop.layouts, loop.is_wide
         self.moving, self.rows = moving, rows
         self.carried: Mask = ()
         self.given: Mask = ()
@@ -135,6 +140,8 @@ class PushedStep:
             return active_in(afterdot), active_in(givendot)
 
         self.carried, self.given = _settled(ask, carried)
+        if self.is_wide:
+            self.carried, self.given = map(_with_slopes, (self.of.carry, self.of.given))
 
     def push(self, carried: Mask, primals: Any, dots: Any) -> tuple[tuple, list, list]:
         xs = [tuple(x) for x in primals]
@@ -182,6 +189,7 @@ def pushed(
         layouts,
         loop.backwards,
         frozenset(zeros | (loop.zeros or set())),
+        loop,
     )
     return loop.derived.setdefault(key, (made, push))
 
@@ -226,9 +234,8 @@ def keeping(loop: NativeLoop) -> NativeLoop:
 
     given = RowLayout([*of.given.forms, *of.carry.forms])
     layouts = Layouts(of.carry, of.captured, of.taken, given)
-    made = NativeLoop(
-        Step(keep, step.new_captured, step.held, step.goes_on), layouts, loop.backwards, loop.zeros
-    )
+    kept = Step(keep, step.new_captured, step.held, step.goes_on)
+    made = NativeLoop(kept, layouts, loop.backwards, loop.zeros, loop)
     return loop.derived.setdefault("keeping", made)
 
 
@@ -239,7 +246,8 @@ class PulledStep:
     """
 
     def __init__(self, loop: NativeLoop, seen: Mask) -> None:
-        self.run, self.of, self.seen = _as_tuples(loop.step), loop.layouts, seen
+        self.run, self.of, self.is_wide = _as_tuples(loop.step), loop.layouts, loop.is_wide
+        self.seen = seen
         self.carried: Mask = ()
         self.moving: Mask = ()
         self.rows: Mask = ()
@@ -253,6 +261,9 @@ class PulledStep:
             return tuple(map(active_in, found))
 
         self.carried, self.moving, self.rows = _settled(ask, carried)
+        if self.is_wide:
+            read = self.of.carry, self.of.captured, self.of.taken
+            self.carried, self.moving, self.rows = map(_with_slopes, read)
 
     def pull(self, carried: Mask, primals: Any, afterbar: list, givenbar: list) -> list[list]:
         xs = [tuple(x) for x in primals]
@@ -294,7 +305,7 @@ def pulled(
     zero = [*_kept(still, pull.carried), *[True] * len(sums)]
     zeros = frozenset(i for i, is_zero in enumerate(zero) if is_zero)
     step = Step(pull, loop.step.new_captured, loop.step.held)
-    made = NativeLoop(step, layouts, not loop.backwards, zeros)
+    made = NativeLoop(step, layouts, not loop.backwards, zeros, loop)
     return loop.derived.setdefault(key, (made, pull))
 
 
@@ -306,6 +317,8 @@ def loop_rrule(loop: NativeLoop, count: Any, *leaves: Any) -> tuple[tuple, Calla
 
     def loop_pullback(ybar: Any) -> tuple:
         _, *bars = parts_of_tangent((done, *after, *given), ybar)
+        places = [*loop.layouts.carry.places, *loop.layouts.given.places]
+        bars = [ZERO if place.whole else bar for place, bar in zip(places, bars, strict=True)]
         afterbar, givenbar = cut(bars, len(after))
         still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), active_in(givenbar)
         derived, pull = pulled(loop, still, seen, leaves)

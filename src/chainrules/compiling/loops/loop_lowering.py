@@ -27,7 +27,7 @@ from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
-from ..record.recording import StepRecorder, UnrollingRecorder
+from ..record.recording import ItemRecorder, UnrollingRecorder
 from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
 from .held import held_by
@@ -71,16 +71,16 @@ def _shape_of(x: Any) -> str:
     return repr(replaced(lambda leaf: 0, x))
 
 
-def recorder_of(x: Any, nested: bool = False) -> Recorder | None:
+def recorder_of(x: Any, nested: type[Recorder] | None = None) -> Recorder | None:
     """Return the recorder under the transforms of any leaf; None if it unrolls loops.
 
-    With ``nested`` that of a step or a callback is returned, too.
+    One of type ``nested``, of a step or a callback, is returned, too.
     """
     for leaf in iterate_leaves(x):
         if isinstance(leaf, Traced) and type(recorded := value(leaf)) in RECORDED:
             recorder: Recorder = recorded.at_level
             unrolls = isinstance(recorder, UnrollingRecorder)
-            return None if unrolls and not (nested and type(recorder) is StepRecorder) else recorder
+            return recorder if not unrolls or (nested and isinstance(recorder, nested)) else None
     return None
 
 
@@ -134,6 +134,7 @@ class Rounds:
     ) -> None:
         self.builder, self.run, self.goes_on = builder, run, goes_on
         self.given = Structure(())
+        self.in_item = False
 
     def step(self, carry: Structure, given: Structure | None) -> Step:
         """Return the step of leaves; with no ``given`` it notes what a round gives."""
@@ -181,15 +182,16 @@ class Rounds:
             raise NotLowered("a large array")
         first = [] if column is None else [column[0] if type(column) is range else _row(column)]
         values = plain(carry.leaves), plain(self.builder.captured), first
-        probe = NativeLoop(self.step(carry, None), reads)
+        probe = NativeLoop(self.step(carry, None), reads, in_item=self.in_item)
         recorder, output = probe.recorded_way(*values)
         forms = [form_of_output(recorder, x) for x in output]
         if forms[: len(reads.carry)] != reads.carry.forms:
             return None
         given = RowLayout(forms[len(reads.carry) :])
         layouts = Layouts(reads.carry, reads.captured, reads.taken, given)
-        loop = NativeLoop(self.step(carry, emptied(self.given)), layouts)
+        loop = NativeLoop(self.step(carry, emptied(self.given)), layouts, in_item=self.in_item)
         loop.captured = probe.captured
+        loop.of_solver = self.goes_on is not None and bool(given.places)
         loop.bodies.append(native_way(recorder, output, layouts))
         return loop
 
@@ -203,14 +205,18 @@ def emptied(x: Structure) -> Structure:
     return Structure(x.filled([0.0] * len(x.leaves)))
 
 
-def form_of_output(recorder: Recorder, x: Any) -> ValueForm:
+def form_of_output(recorder: Recorder, x: Any, any_order: bool = False) -> ValueForm:
     """Return the form of a result, which a loop can carry.
+
+    With ``any_order`` an array may lie otherwise in memory than the rows in which it is stored.
 
     Raises
     ------
     NotRecordable
     """
     form = recorder.forms[x.position] if isinstance(x, Slot | CopyOf) else ValueForm.of(x)
+    if any_order and form is not None and form.array:
+        form = ValueForm(True, form.kind, form.shape, "C")
     return checked_form(form, x)
 
 
@@ -254,9 +260,10 @@ def lowered_while(cond: Callable, step: Callable, carry: Any) -> tuple | None:
 
 def _lowered(rounds: Rounds, reads: Any, carry: Any, xs: Any, step: Callable) -> tuple | None:
     """Return the number of rounds, the last carry and the rows, by a native loop; else None."""
-    recorder = recorder_of(reads)
+    recorder = recorder_of(reads, ItemRecorder)
     if recorder is None:
         return None
+    rounds.in_item = isinstance(recorder, ItemRecorder)
     before, ys = Structure(copied(carry)), list[Any]()
     try:
         while True:

@@ -4,25 +4,31 @@
 stacks of what each round gave. Where no native way fits a round, that round is run in Python.
 """
 
+import itertools
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config.thresholds import LOOP_CAPACITY, LOOP_CHUNK, LOOP_REFUSALS, LOOP_WAYS
-from ...rules import ZERO, AbstractZero, innermost
+from ...config.thresholds import (
+    ITEM_OPERATIONS,
+    LOOP_REFUSALS,
+    LOOP_WAYS,
+)
+from ...rules import ZERO, innermost
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
-from ..native.stepping import driver
+from ..native.branching import BranchingLoop
+from ..native.way_tree import NestedLoop, WayTree
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
+from ..record.recording import ItemRecorder, StepRecorder
 from ..record.walk import parts_of
 from .held import are_same
+from .loop_run import LoopRun, capacity, dense
 from .ways import Layouts, native_way, recorded
-
-_STOPPED = 2  # state of a native loop that a condition ended
 
 
 class Step:
@@ -47,22 +53,56 @@ class Step:
         self.goes_on = goes_on
 
 
+class Items:
+    """Options of a loop over the items of a batch, whose ways are one native function.
+
+    At most ``ways`` are native; ``tell`` is told, with a reason and a line, where items run in
+    Python. ``run`` is the class of its runs, and ``compiled`` compiles an item of another form.
+    """
+
+    __slots__ = ("compiled", "run", "tell", "threads", "ways")
+
+    def __init__(
+        self, ways: int, tell: Callable[[str, str], None], run: Any, compiled: Callable
+    ) -> None:
+        self.ways, self.tell, self.run, self.compiled = ways, tell, run, compiled
+        self.threads = 1
+
+
+class ItemCode(NamedTuple):
+    """A native function for the ways ``first`` to ``end`` through an item."""
+
+    first: int
+    end: int
+    code: BranchingLoop
+
+
 class NativeLoop(Foreign):
     """A loop of one step.
 
     ``backwards`` begins at the last row. ``zeros`` is not None where tangents are carried, and says
     which parts of the carry are zero tangents at first: with zeros in their place a slope that is
-    infinite gives NaN, and such a loop is run again in Python, with structural zeros.
+    infinite gives NaN, and such a loop is run again in Python, with structural zeros. ``items`` are
+    the options of a loop over the items of a batch. Of such a one, and of one ``in_item``, all that
+    is in floating point has a derivative, on whatever way: it ``is_wide``. What is derived from a
+    loop is ``like`` that.
     """
 
     __slots__ = (
         "backwards",
         "bodies",
         "captured",
+        "codes",
         "derived",
+        "is_wide",
+        "items",
         "layouts",
+        "new_recorder",
+        "of_solver",
         "refused",
+        "replayed",
         "step",
+        "tree",
         "zeros",
     )
 
@@ -75,10 +115,21 @@ class NativeLoop(Foreign):
         layouts: Layouts,
         backwards: bool = False,
         zeros: frozenset[int] | None = None,
+        like: "NativeLoop | None" = None,
+        items: Items | None = None,
+        in_item: bool = False,
     ) -> None:
         super().__init__("loop", self._run, self._none, self._none)
         self.step, self.layouts = step, layouts
-        self.backwards, self.zeros = backwards, zeros
+        self.items: Items | None = items if like is None else like.items
+        self.of_solver: bool = like is not None and like.of_solver
+        self.is_wide: bool = items is not None or in_item if like is None else like.is_wide
+        self.new_recorder: type[Recorder] = StepRecorder if self.items is None else ItemRecorder
+        self.tree = WayTree()
+        self.replayed: Callable | None = None  # an item that is not native
+        self.codes: list[ItemCode] = []  # of items, for one way after another
+        self.backwards: bool = backwards
+        self.zeros = zeros
         self.derived: dict[Hashable, Any] = {}  # loops
         self.captured: Captured | None = None
         self.bodies: list[Any] = []
@@ -93,8 +144,75 @@ class NativeLoop(Foreign):
 
     @property
     def gives_one_shape(self) -> bool:
-        """Say whether it gives no rows, of which there are as many as rounds."""
-        return not self.layouts.given.places
+        """Say whether it gives no rows of which there are as many as rounds, but for items."""
+        return self.items is not None or not self.layouts.given.places
+
+    @property
+    def nested(self) -> NestedLoop | None:
+        """Return the loop as a part of another's step; None of a ``while`` loop with rows."""
+        of, endless = self.layouts, self.step.goes_on is not None
+        if endless and of.given.places:
+            return None
+        sizes = of.carry.size, of.taken.size, of.given.size
+        rounds = None if endless else 0
+        finite = self.zeros is not None
+        return NestedLoop(self, self.all_ways, *sizes, finite, self.backwards, rounds)
+
+    def all_ways(self) -> WayTree:
+        """Return the tree of the ways through a step that are known so far."""
+        if self.tree.ways > len(self.bodies):
+            self.tree = WayTree()
+        return self.tree.grow([body.way for body in self.bodies])
+
+    def replayed_item(self) -> Callable:
+        """Return the step of items as a compiled function, for those that are not native."""
+        if self.replayed is None:
+            assert self.items is not None
+            c, k = len(self.layouts.carry), len(self.layouts.captured)
+
+            def flat(*values: Any) -> tuple:
+                xs = list(values)
+                after, given = self.step.run(xs[:c], xs[c : c + k], xs[c + k :])
+                return *dense(self.layouts.carry, after), *dense(self.layouts.given, given)
+
+            self.replayed = self.items.compiled(
+                flat, "freeze", self.items.ways, "error", False, 1, False
+            )
+        return self.replayed
+
+    def branched(self, as_one: bool = False) -> list[ItemCode]:
+        """Return native functions that have all ways together; one, if asked for.
+
+        New ways are put together as digits of a binary number are, since it takes the longer to
+        make a function the more ways it has.
+        """
+        ways, codes = len(self.bodies), self.codes
+        marks = [0, *[code.end for code in codes]]
+        if as_one or not codes:
+            marks = [0, ways] if ways else [0]
+        for end in range(marks[-1] + 1, ways + 1):
+            marks.append(end)
+            while len(marks) > 2 and marks[-1] - marks[-2] >= marks[-2] - marks[-3]:
+                del marks[-2]
+        known = {(code.first, code.end): code for code in codes}
+        self.codes = [
+            known.get(ends) or ItemCode(*ends, self._code(*ends))
+            for ends in itertools.pairwise(marks)
+        ]
+        return self.codes
+
+    def _code(self, first: int, end: int) -> BranchingLoop:
+        tree = WayTree().grow([body.way for body in self.bodies[first:end]])
+        return BranchingLoop(tree, self.layouts.carry.size)
+
+    def has_changed(self) -> bool:
+        """Say whether anything is another that the loop, or one within it, captures."""
+        nested = [x.of for code in self.codes for x in code.code.nested]
+        return any(x.captured is not None and x.captured.changed() for x in (self, *nested))
+
+    def on_threads(self, threads: int) -> None:
+        if self.items is not None:
+            self.items.threads = threads
 
     def split(self, leaves: tuple) -> tuple[list, list, list]:
         """Return the carry, what is captured, and the columns."""
@@ -118,7 +236,7 @@ class NativeLoop(Foreign):
             if not self.goes_on(xs[:c], xs[c : c + k]):
                 raise NotRecordable("a round that is not done")
             after, given = self.step.run(xs[:c], xs[c : c + k], xs[c + k :])
-            return [*_dense(self.layouts.carry, after), *_dense(self.layouts.given, given)]
+            return [*dense(self.layouts.carry, after), *dense(self.layouts.given, given)]
 
         return self._recorded(flat, [*carry, *captured, *row])
 
@@ -129,8 +247,29 @@ class NativeLoop(Foreign):
         ------
         NotRecordable, NotLowered
         """
-        recorder, output = self.recorded_way(carry, captured, row)
-        self.bodies.append(native_way(recorder, output, self.layouts))
+        while True:
+            recorder, output = self.recorded_way(carry, captured, row)
+            try:
+                body = native_way(recorder, output, self.layouts)
+                if self.items is not None and len(body.way.ops) > ITEM_OPERATIONS:
+                    raise NotLowered("an item of many operations")
+                self.bodies.append(body)
+            except NotLowered:
+                if not self._unrolls_from_now(recorder):
+                    raise
+            else:
+                return
+
+    def _unrolls_from_now(self, recorder: Recorder) -> bool:
+        """Record the rounds of loops within a step one by one from now on; say if that is new.
+
+        Those of solvers are too many.
+        """
+        steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
+        if self.new_recorder is not ItemRecorder or any(f.of_solver for f in steps):
+            return False
+        self.new_recorder = StepRecorder
+        return True
 
     def add_end(self, carry: list, captured: list) -> None:
         """Record the condition at these values, of which it is not true.
@@ -156,20 +295,23 @@ class NativeLoop(Foreign):
         return self.step.goes_on is None or self.step.goes_on(carry, captured)
 
     def _recorded(self, flat: Callable, values: list) -> tuple[Recorder, list]:
-        if len(self.bodies) >= LOOP_WAYS:
-            raise NotLowered(f"a step with more than {LOOP_WAYS} ways through it")
+        most = LOOP_WAYS if self.items is None else self.items.ways
+        if len(self.bodies) >= most:
+            raise NotLowered(f"a step with more than {most} ways through it")
         state = self.captured or self.step.new_captured()
         before = self.step.held()
         try:
-            found = recorded(flat, values, state)
+            found = recorded(flat, values, state, self.new_recorder)
         finally:
             if not are_same(before, self.step.held()):
                 raise UnsuitedLoopError("a step that writes into what it captures")
         self.captured = state
         return found
 
-    def try_to(self, add: Callable, *values: list) -> None:
+    def try_to(self, add: Callable, *values: list, patient: bool = False) -> None:
         """Add a way, or an end, at these values; without a native form it is run in Python.
+
+        Who is ``patient`` counts by himself how often that happens.
 
         Raises
         ------
@@ -184,16 +326,18 @@ class NativeLoop(Foreign):
             raise UnsuitedLoopError(str(error)) from error
         except Exception as error:  # if it is the user's own, it comes again in the round itself
             self.refused += 1
-            if self.refused > LOOP_REFUSALS:
+            if self.refused > LOOP_REFUSALS and not patient:
                 raise UnsuitedLoopError(str(error)) from error
 
     # ---- running --------------------------------------------------------------------------------
 
     def _run(self, count: Any, *leaves: Any) -> tuple:
         carry, captured, columns = self.split(leaves)
-        if self.captured is not None and self.captured.changed():
-            self.captured, self.bodies = None, []
-        run = LoopRun(self, count, carry, captured, columns)
+        if self.has_changed():
+            self.captured, self.bodies, self.codes, self.tree = None, [], [], WayTree()
+            self.replayed = None
+        new = LoopRun if self.items is None else self.items.run
+        run = new(self, count, carry, captured, columns)
         while run.native() and run.round_in_python():
             pass
         if self.zeros is not None and not run.is_finite():
@@ -210,111 +354,13 @@ class NativeLoop(Foreign):
             t = int(count) - 1 - len(given) if self.backwards else len(given)
             carry, y = self.step.run(carry, captured, [column[t] for column in columns])
             given.append(y)
-        rows = np.zeros((_capacity(len(given)) if goes_on else len(given), layouts.given.size))
+        rows = np.zeros((capacity(len(given)) if goes_on else len(given), layouts.given.size))
         for t, y in enumerate(given[::-1] if self.backwards else given):
-            layouts.given.write(rows[t], _dense(layouts.given, y))
-        last = _dense(layouts.carry, carry)
+            layouts.given.write(rows[t], dense(layouts.given, y))
+        last = dense(layouts.carry, carry)
         return np.int64(len(given)), *last, *[p.column(rows) for p in layouts.given.places]
 
 
 LEAVES.add(NativeLoop)
 NativeLoop.__primitive__ = NativeLoop  # its calls ask the level, and so the rules for its instances
 parts_of[NativeLoop] = lambda loop: ()  # it looks after its own
-
-
-def _capacity(count: int) -> int:
-    """Return how many rows a loop without an end makes room for, of which it does ``count``."""
-    room = LOOP_CAPACITY
-    while room < count:
-        room *= 2
-    return room
-
-
-def _dense(layout: Any, values: list) -> list:
-    """Return values with arrays and numbers of zeros for zero tangents."""
-    if not any(isinstance(x, AbstractZero) for x in values):
-        return values
-    return [
-        place.read(np.zeros(layout.size)) if isinstance(x, AbstractZero) else x
-        for place, x in zip(layout.places, values, strict=True)
-    ]
-
-
-class LoopRun:
-    """One run of a loop: its rows, and how far it is."""
-
-    def __init__(
-        self, loop: NativeLoop, count: Any, carry: list, captured: list, columns: list
-    ) -> None:
-        self.loop, self.layouts, self.plain = loop, loop.layouts, captured
-        self.endless = loop.step.goes_on is not None
-        self.done = 0
-        self.end = LOOP_CAPACITY if self.endless else int(count)
-        self.carry, self.next = np.zeros(self.layouts.carry.size), np.zeros(self.layouts.carry.size)
-        self.captured = np.zeros(self.layouts.captured.size)
-        self.truths = np.zeros(256, np.bool_)
-        self.layouts.carry.put(self.carry, carry)
-        self.layouts.captured.put(self.captured, captured)
-        self.taken = self.layouts.taken.rows(columns, self.end if columns else 0)
-        self.given = np.zeros((self.end, self.layouts.given.size))
-        if loop.backwards:
-            self.taken, self.given = self.taken[::-1], self.given[::-1]
-
-    def native(self) -> bool:
-        """Go on natively as far as that goes; return whether there are rounds left."""
-        bodies = self.loop.bodies
-        while bodies:
-            table = np.array([body.row for body in bodies], np.int64)
-            room = max(len(body.expected) for body in bodies)
-            if room > len(self.truths):
-                self.truths = np.zeros(room, np.bool_)
-            steps = self.taken.strides[0] if len(self.taken) else 0, self.given.strides[0]
-            state = np.array([self.done, self.end, *steps, len(bodies), 0, 0], np.int64)
-            driver()(
-                table, state, self.carry, self.next, self.captured, self.taken, self.given,
-                self.truths,
-            )  # fmt: skip
-            self._at(int(state[0]))
-            if state[6] == _STOPPED:
-                return False
-            if state[6] or not self.endless:
-                break
-            self._grow()
-        return self.endless or self.done < self.end
-
-    def _at(self, done: int) -> None:
-        if (done - self.done) % 2:
-            self.carry, self.next = self.next, self.carry
-        self.done = done
-
-    def _grow(self) -> None:
-        """Make room for as many rounds again; without rows for a second's, then signals come in."""
-        width = self.layouts.given.size
-        self.end += self.end if width else min(self.end, LOOP_CHUNK)
-        given = np.zeros((self.end, width))
-        given[: len(self.given)] = self.given
-        self.given = given
-
-    def round_in_python(self) -> bool:
-        """Do one round in Python, and record its way; return whether it was done."""
-        carry = self.layouts.carry.read(self.carry)
-        if not self.loop.goes_on(carry, self.plain):
-            self.loop.try_to(self.loop.add_end, carry, self.plain)
-            return False
-        if self.done == self.end:
-            self._grow()
-        row = self.layouts.taken.read(self.taken[self.done]) if len(self.taken) else []
-        self.loop.try_to(self.loop.add_way, carry, self.plain, row)
-        after, given = self.loop.step.run(carry, self.plain, row)
-        self.layouts.carry.write(self.next, _dense(self.layouts.carry, after))
-        self.layouts.given.write(self.given[self.done], _dense(self.layouts.given, given))
-        self._at(self.done + 1)
-        return True
-
-    def is_finite(self) -> bool:
-        return bool(np.isfinite(self.carry).all() and np.isfinite(self.given).all())
-
-    def results(self) -> tuple:
-        given = self.given[::-1] if self.loop.backwards else self.given
-        columns = [place.column(given) for place in self.layouts.given.places]
-        return np.int64(self.done), *self.layouts.carry.read(self.carry), *columns

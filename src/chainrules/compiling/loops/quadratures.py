@@ -34,6 +34,7 @@ from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.rulesets.scipy.integrate.quadrature import middle, number
 from ..ir.looks import NotRecordable, UnsuitedLoopError
+from ..record.recording import StepRecorder
 from ..record.walk import parts_of
 from .callbacks import CallbackRun, SolverCallback, of_parts
 from .derivatives import (
@@ -77,7 +78,7 @@ class Quadrature(Foreign):
     __slots__ = ("callback", "derived", "found", "line", "options", "root", "sizes", "template")
 
     __primitive__: type
-    is_native = calls_back = gives_one_shape = True
+    is_native = calls_back = of_solver = gives_one_shape = True
 
     def __init__(
         self,
@@ -337,7 +338,7 @@ def lowered_quad(
         If the integrand does more than compute what it returns.
     """
     builder = LoopBuilder((func, args), "quad")
-    recorder = recorder_of((ends, builder.captured), nested=True)
+    recorder = recorder_of((ends, builder.captured), StepRecorder)
     known = options.keys() <= _KNOWN and innermost(tuple(options.values())) is None
     if recorder is None or not known or any(np.ndim(x) for x in ends):
         return None

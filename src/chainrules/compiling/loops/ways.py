@@ -10,6 +10,7 @@ from ..ir.looks import STRUCTURE, TRUTHS, NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native.stepping import StepBody
+from ..native.way_tree import Way
 from ..passes.scalar_trace import ScalarTrace
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
@@ -32,7 +33,12 @@ class Layouts:
         return [("c", self.carry), ("k", self.captured), ("x", self.taken)]
 
 
-def recorded(step: Callable, values: list, captured: Captured) -> tuple[Recorder, list]:
+def recorded(
+    step: Callable,
+    values: list,
+    captured: Captured,
+    new: type[Recorder] = StepRecorder,
+) -> tuple[Recorder, list]:
     """Record ``step`` at plain values, integers too; return what it gave, slots or plain.
 
     Raises
@@ -41,7 +47,7 @@ def recorded(step: Callable, values: list, captured: Captured) -> tuple[Recorder
     UnsuitedLoopError
         If it has done what a replay would not do.
     """
-    recorder, output, _ = record(step, tuple(values), {}, captured, StepRecorder, _takes)
+    recorder, output, _ = record(step, tuple(values), {}, captured, new, _takes)
     if captured.traced:
         raise NotRecordable("a transform that is under way")
     if captured.drawn() or captured.notes or captured.changed():
@@ -72,6 +78,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
             trace.exact += names
         wanted += [(name, held, place.start + k) for k, name in enumerate(names)]
     expected: list[bool] = []
+    lines: list[str] = []
     for _, look in recorder.looks:
         if look.kind in STRUCTURE:
             continue
@@ -82,15 +89,19 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
             continue  # a constant, in each round what it was in the first
         wanted.append((truth, "t", len(expected)))
         expected.append(look.seen == ("bool", True))
+        lines.append(look.line)
     largest = trace.constant(float(EXACT))
     for name in dict.fromkeys(name for name in trace.exact if name >= trace.first):
         small = trace.op("less_equal", trace.op("absolute", name), largest)
         wanted.append((small, "t", len(expected)))
         expected.append(True)
+    for name in dict.fromkeys(name for name in trace.finite if name >= trace.first):
+        wanted.append((trace.op("isfinite", name), "t", len(expected)))
+        expected.append(True)
     wanted = [(_variable(trace, name), held, at) for name, held, at in wanted]
     _, ops, operand = trace.program([name for name, _, _ in wanted])
     outputs = [(operand(name), held, at) for name, held, at in wanted]
-    return StepBody(reads, ops, outputs, expected, stops)
+    return StepBody(Way(reads, ops, outputs, expected, stops), lines)
 
 
 def _positions(output: list) -> set[int]:

@@ -26,6 +26,10 @@ WORTH_A_LOOP = 64  # operations that a run must save
 LONGEST_BODY = 4000  # operations of a loop's body
 CANDIDATES = 18  # periods that are tried, those that cover most first
 
+# ---- branching loops: benchmarks/batches.py ----
+
+NESTED_ROUNDS = 1 << 24  # of a loop within a row, after which Python is back
+
 # ---- what is kept: first calls of 'LSTM', tests/compiling/native/test_native_kept.py ----
 
 KNOWN_OPERATIONS = 2000  # of a kernel that is looked up: longer programs do not come twice

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from .locks import making
 from .machine import Code
 from .numbers import Numbers
 from .request import Input, Output, checked, parameters
+from .way_tree import Way
 
 __all__ = ["BODY", "StepBody", "driver", "driver_text", "integrand_address"]
 
@@ -191,52 +191,42 @@ def integrand_address() -> int:
 
 
 class StepBody:
-    """The native body of one way through a step, as a row of the driver's table.
+    """The native body of a way through a step, made when it is first asked for its ``row``.
 
-    Parameters
-    ----------
-    inputs
-        For each number that is read: in which of the arrays "ckx", and at which entry.
-    ops
-        As of :func:`.kernel.build`.
-    outputs
-        For each number that is stored: its number, in which of "oyt", and at which entry.
-    expected
-        What the truths were.
-    stops
-        Whether the loop ends before a step that this body fits: it stores truths alone.
+    ``lines`` are the user's, of the guards in their order.
     """
 
-    __slots__ = ("code", "expected", "row")
+    def __init__(self, way: Way, lines: Sequence[str]) -> None:
+        self.way, self.lines = way, lines
+        self.expected = np.array(way.expected, np.bool_)
 
-    def __init__(
-        self,
-        inputs: Sequence[tuple[str, int]],
-        ops: Sequence[tuple[Any, ...]],
-        outputs: Sequence[tuple[int, str, int]],
-        expected: Sequence[bool],
-        stops: bool = False,
-    ) -> None:
-        first: dict[str, int] = {}
-        read = [Input("f8", (), at, _of(first, held, k)) for k, (held, at) in enumerate(inputs)]
-        stored = [
-            Output(x, (), None, "b1" if held == "t" else "f8", at, _of(first, held, k))
-            for k, (x, held, at) in enumerate(outputs)
-        ]
-        module = Module()
-        numbers = Numbers(checked((), read, ops, stored), module)
-        module.globals.append(
-            _STEP.format(
-                taken=", ".join(f"ptr %{held}" for held in BODY),
-                given=", ".join(f"ptr %{held} " for held in first),
-            )
+    @functools.cached_property
+    def row(self) -> tuple[int, int, int, int]:
+        """Return the body's row in the driver's table."""
+        self.code = code = _body_code(self.way)
+        address, size = code.address("step"), len(self.expected)
+        return address, self.expected.ctypes.data, size, int(self.way.stops)
+
+
+def _body_code(way: Way) -> Code:
+    first: dict[str, int] = {}
+    read = [Input("f8", (), at, _of(first, held, k)) for k, (held, at) in enumerate(way.inputs)]
+    stored = [
+        Output(x, (), None, "b1" if held == "t" else "f8", at, _of(first, held, k))
+        for k, (x, held, at) in enumerate(way.outputs)
+    ]
+    module = Module()
+    numbers = Numbers(checked((), read, way.ops, stored), module)
+    module.globals.append(
+        _STEP.format(
+            taken=", ".join(f"ptr %{held}" for held in BODY),
+            given=", ".join(f"ptr %{held} " for held in first),
         )
-        self.code = Code(module.text(), numbers.effort)
-        self.code.connect(module.addresses.values())
-        numbers.fill(self.code)
-        self.expected = np.array(expected, np.bool_)
-        address, size = self.code.address("step"), len(self.expected)
-        self.row = address, self.expected.ctypes.data, size, int(stops)
+    )
+    code = Code(module.text(), numbers.effort)
+    code.connect(module.addresses.values())
+    numbers.fill(code)
+    return code
 
 
 def _of(first: dict[str, int], held: str, k: int) -> int | None:

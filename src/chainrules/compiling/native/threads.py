@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from .axes import AxisPieces
 from .request import NativeProgram
 
-__all__ = ["InPieces"]
+__all__ = ["InPieces", "share"]
 
 _JOIN: dict[str, np.ufunc] = {
     "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
@@ -64,23 +64,27 @@ class InPieces:
                     given[k] = of_pieces[number]
                 self.kernel(*given, *rows)
 
-        helpers = self._helped(work)
-        try:
-            work()
-        finally:
-            for helper in helpers:
-                if not helper.cancel():
-                    helper.result()
+        share(work, self.threads)
         for k, of_pieces in parts.items():
             self.joined[k].reduce(of_pieces, axis=0, out=args[k].reshape(-1, order="A"))
 
-    def _helped(self, work: Callable) -> list[Future]:
-        """Let other threads do ``work``; where there are none any more, the caller does it all."""
-        try:
-            pool = _pool(self.threads - 1, os.getpid())
-            return [pool.submit(work) for _ in range(self.threads - 1)]
-        except RuntimeError:  # the interpreter ends
-            return []
+
+def share(work: Callable[[], None], threads: int) -> None:
+    """Do ``work`` on several threads, the caller's among them, until all have done it.
+
+    Where there are no others any more, since the interpreter ends, the caller does it all.
+    """
+    try:
+        pool = _pool(threads - 1, os.getpid())
+        helpers = [pool.submit(work) for _ in range(threads - 1)]
+    except RuntimeError:
+        helpers = []
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.thresholds import ITEM_ROWS
 from ...rules import getitem
 from ...rules.linear.steps import Slot, part_at
 from ...rules.rulesets.arrays.indexing import scatter
@@ -18,6 +19,7 @@ from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
 from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
+from ..native.way_tree import NestedLoop, NestedResult
 
 
 def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
@@ -202,6 +204,41 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     if type(parts) is not list:
         raise NotLowered("a part of a result")
     return parts[k]
+
+
+def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[Names]:
+    """Return what a loop within a step gives: how many rounds there were, its carry, its rows."""
+    names = [line.names(x) for x in args]
+    if any(x.kind == "b1" for x in names):
+        raise NotLowered("a truth that a loop takes")
+    count, *rest = names
+    held = len(layouts.carry) + len(layouts.captured)
+    given = [k for x in rest[:held] for k in x.ids.reshape(-1).tolist()]
+    if loop.rounds is not None:
+        at = int(count.ids)
+        if at >= 0:
+            raise NotLowered("a number of rounds that is computed")
+        rounds = int(line.constants[-at - 1])
+        if not 0 < rounds * (loop.taken + loop.given) <= ITEM_ROWS:
+            raise NotLowered("a loop over many rows")
+        loop = loop._replace(rounds=rounds)
+        columns = [x.ids[:rounds].reshape(rounds, -1) for x in rest[held:]]
+        given += np.concatenate(columns, axis=1).reshape(-1).tolist() if columns else []
+        found = [count]
+    else:
+        found = [Names(np.array(line.op(NestedResult(loop, 0), *given)), "i8")]
+    of_carry = np.arange(1, 1 + loop.carried)
+    of_rows = np.arange((loop.rounds or 0) * loop.given).reshape(-1, max(loop.given, 1))
+    places: list[tuple[Any, np.ndarray]] = [(place, of_carry) for place in layouts.carry.places]
+    places += [(place, of_rows + 1 + loop.carried) for place in layouts.given.places]
+    for place, numbers in places:
+        part = numbers[..., place.start : place.end]
+        ids = [line.op(NestedResult(loop, k), *given) for k in part.reshape(-1).tolist()]
+        shape = (*numbers.shape[:-1], *place.form.shape)
+        found.append(Names(np.array(ids, np.int64).reshape(shape), "i8" if place.whole else "f8"))
+        if loop.finite and not place.whole:
+            line.finite += ids
+    return found
 
 
 STEPS: dict[Any, Callable] = {

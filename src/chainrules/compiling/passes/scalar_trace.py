@@ -20,7 +20,7 @@ from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input
 from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
-from .scalar_steps import STEPS
+from .scalar_steps import STEPS, nested_loop
 
 _LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
@@ -30,7 +30,8 @@ class ScalarTrace:
     """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for.
 
     With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
-    that may have grown beyond what a float64 holds exactly.
+    that may have grown beyond what a float64 holds exactly; ``finite`` of what a loop gives, where
+    it is to be run in Python if it is not finite.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ScalarTrace:
     ) -> None:
         self.whole = whole
         self.exact: list[int] = []
+        self.finite: list[int] = []
         self.forms = recorder.forms
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
@@ -174,7 +176,7 @@ class ScalarTrace:
 
     # ---- operations -----------------------------------------------------------------------------
 
-    def op(self, name: str, *ids: int) -> int:
+    def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
         simple = _simplified(self, name, ids)
         if simple is not None:
@@ -259,21 +261,32 @@ class ScalarTrace:
         return Names(flat.reshape(shape), kind)
 
     def product(self, a: Names, b: Names) -> Names:
-        """Multiply matrices or vectors as ``np.matmul`` does, of at most two axes."""
+        """Multiply matrices, vectors or stacks of matrices as ``np.matmul`` does."""
         a, b = self.as_kind(a, "f8"), self.as_kind(b, "f8")
-        if not 1 <= a.ids.ndim <= 2 or not 1 <= b.ids.ndim <= 2:
-            raise NotLowered("a product of stacks of matrices")
-        rows, columns = np.atleast_2d(a.ids), b.ids if b.ids.ndim == 2 else b.ids[:, None]
-        if rows.shape[1] == 0:
+        if not (a.ids.ndim and b.ids.ndim):
+            raise NotLowered("a product of numbers")
+        rows = a.ids if a.ids.ndim > 1 else a.ids[None, :]
+        columns = b.ids if b.ids.ndim > 1 else b.ids[:, None]
+        if rows.shape[-1] == 0:
             raise NotLowered("an empty product")
+        stack = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+        pairs = zip(
+            np.broadcast_to(rows, (*stack, *rows.shape[-2:])).reshape(-1, *rows.shape[-2:]),
+            np.broadcast_to(columns, (*stack, *columns.shape[-2:])).reshape(
+                -1, *columns.shape[-2:]
+            ),
+            strict=True,
+        )
         flat = [
             [
                 self.folded("add", [self.op("multiply", i, j) for i, j in zip(row, column)])
-                for column in columns.T.tolist()
+                for column in y.T.tolist()
             ]
-            for row in rows.tolist()
+            for x, y in pairs
+            for row in x.tolist()
         ]
-        shape = (*a.ids.shape[:-1], *b.ids.shape[1:])
+        last = a.ids.shape[-2:-1], b.ids.shape[-1:] if b.ids.ndim > 1 else ()
+        shape = (*stack, *last[0], *last[1])
         return Names(np.array(flat, np.int64).reshape(shape), "f8")
 
     # ---- steps ----------------------------------------------------------------------------------
@@ -324,6 +337,8 @@ class ScalarTrace:
         return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
 
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
+        if self.whole and (nested := getattr(f, "nested", None)) is not None:
+            return nested_loop(self, nested, f.layouts, args)
         if f not in MOVING:
             raise NotLowered(getattr(f, "__name__", str(f)))
         if f is np.broadcast_arrays:

@@ -66,6 +66,7 @@ class Recorder(Program, Level):
     """
 
     records = True
+    takes_whole = False  # whether integers that a native loop gives are numbers as others are
     __slots__ = (
         "constants",
         "forms",
@@ -318,6 +319,8 @@ class Recorder(Program, Level):
                 recorded = RecordedNumber()
                 recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
                 self.append(step, part)
+                if self.takes_whole and type(part) is int and getattr(f, "is_native", False):
+                    return recorded
                 return self.look(recorded, *(TRUTH if type(part) is bool else VALUE))
             position = len(self.steps)
             self.append(step, part)

@@ -34,6 +34,13 @@ class StepRecorder(UnrollingRecorder):
     __slots__ = ()
 
 
+class ItemRecorder(StepRecorder):
+    """Recorder of one item of a batch, in which a loop is a step as well."""
+
+    __slots__ = ()
+    takes_whole = True
+
+
 def _may_be_returned(x: Any) -> bool:
     """Say whether the same ``x`` may be returned by all calls, and holds no values."""
     return isinstance(x, (*BY_VALUE, _array, type)) or is_taken(x) or hasattr(x, "__array_ufunc__")

@@ -1,0 +1,65 @@
+"""Settings of the site, which ``make docs`` builds with Sphinx, without a network.
+
+The source is the whole checkout, so that a link between two files holds here as it does in a
+checkout. Notebooks are shown as they are stored: building runs no program.
+"""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "chainrules"
+author = "the chainrules authors"
+copyright = author
+version = release = version_of("chainrules")
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "gallery",
+    "links_of_names",
+    "mathml",
+    "reference_pages",
+]
+
+root_doc = "docs/index"
+include_patterns = [
+    "docs/**",
+    "notebooks/*.ipynb",
+    "benchmarks/*.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+]
+exclude_patterns = [".*", "docs/_build", "docs/extensions", "src", "tests", "**/__pycache__"]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb", ".rst": "restructuredtext"}
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"
+html_math_renderer = "mathml"
+numpydoc_show_class_members = False
+autodoc_typehints = "none"
+# JAX and autograd, of the extra `test`, are there; of these the interfaces are read without.
+autodoc_mock_imports = ["casadi", "pytensor", "torch"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "chainrules"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["redirect/index.html"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True

@@ -1,0 +1,149 @@
+"""Watched tape: one that knows the user's line of each entry, and looks at cotangents.
+
+``cr.explain`` and ``cr.debug`` ask for it: an operation of a sweep then says which call it pulls
+back through, and a NaN that appears there is raised with that call's line.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..config import RuleConfig
+from ..rules import Traced
+from ..rules.annotations import Function, Index, Value
+from ..rules.containers import iterate_leaves
+from ..rules.refusals.table import refusal
+from ..rules.table.structural_zeros import Masked
+from ..rules.tangents.thunks import Thunk
+from ..rules.tracing.array import TracedArray
+from ..rules.tracing.level import value
+from ..rules.tracing.views import root_of
+from ..rules.tracing.watching import (
+    CalledAt,
+    Stops,
+    WatchedLevel,
+    at_index,
+    bad_number,
+    operation_of,
+    pulling_through,
+    stops,
+)
+from .cotangents import Cotangents
+from .entries import parents_of
+from .pieces import Pieces
+from .sweep import sweep
+from .tape import Tape
+
+INFINITE = Stops(inf=True)
+
+
+class WatchedTape(WatchedLevel, Tape):
+    """A tape whose ``lines`` are the operations that made its entries."""
+
+    __slots__ = ("lines", "wanted")
+
+    def __init__(self, config: RuleConfig, wanted: Stops) -> None:
+        super().__init__(config)
+        self.wanted = wanted
+        self.lines: dict[int, CalledAt] = {}
+
+    def note(self, f: Function | str, y: Value, operands: tuple) -> None:
+        # What a rule calls on this level is noted first, and names the entry.
+        for leaf in iterate_leaves((y,)):
+            if isinstance(leaf, Traced) and leaf.at_level is self:
+                position = leaf.position
+                if position not in self.lines:
+                    self.lines[position] = operation_of(f)
+        super().note(f, y, operands)
+
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
+        super().write(x, index, v)
+        self.lines[root_of(x)[0].position] = operation_of("x[...] = v")
+
+    def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
+        return self.passed(sweep, WatchedCotangents(self), seeds, inputs, last)
+
+
+class WatchedCotangents(Cotangents):
+    """Cotangents of a sweep that is looked at, entry by entry.
+
+    ``infinite`` says which pullback gave the first infinity: a NaN may come of it further on.
+    """
+
+    __slots__ = ("infinite",)
+    tape: WatchedTape
+
+    def __init__(self, tape: WatchedTape) -> None:
+        super().__init__(tape)
+        self.infinite = ""
+
+    def order(self, inputs: int, last: bool) -> Iterator[int]:
+        lines, wanted = self.tape.lines, self.tape.wanted
+        for i in range(len(self.entries) - 1, inputs - 1, -1):
+            ybar = self.bars[i]
+            if ybar is None:
+                yield i
+                continue
+            parents = parents_of(self.entries[i])
+            before = [self.bars[parent] for parent in parents]
+            known = [_bad(xbar, wanted) is not None for xbar in before]
+            with pulling_through(lines.get(i)):
+                yield i
+            if not any(wanted):
+                continue
+            self.note_infinity(i, ybar, parents)
+            if _bad(ybar, wanted) is None:
+                for parent, xbar, was_bad in zip(parents, before, known, strict=True):
+                    if not was_bad:
+                        self.check(i, parent, wanted, first=xbar is None)
+
+    def made(self, i: int) -> CalledAt:
+        return self.tape.lines.get(i, CalledAt("an operation", "an unknown line"))
+
+    def note_infinity(self, i: int, ybar: Any, parents: Any) -> None:
+        if self.infinite or _bad(ybar, INFINITE) is not None:
+            return
+        for parent in parents:
+            if (found := _bad(self.bars[parent], INFINITE)) is not None:
+                name, line = self.made(i)
+                place = at_index(found[1])
+                self.infinite = (
+                    f"\n  before, the pullback of {name} gave an infinity{place}, in {line}"
+                )
+
+    def check(self, i: int, parent: int, wanted: Stops, first: bool) -> None:
+        """Raise where the pullback of entry ``i`` has given a parent a number that is wanted."""
+        made = self.made(i)
+        xbar = self.bars[parent]
+        if (found := _bad(xbar, wanted)) is not None:
+            number, index = found
+            before = self.infinite if number == "a NaN" else ""
+            place = {"at": at_index(index), "line": made.line, "before": before}
+            raise refusal("bad cotangent", name=made.name, number=number, **place)
+        if wanted.zero and first and _is_zero(xbar):
+            raise refusal("zero cotangent", name=made.name, line=made.line)
+
+
+def _plain(xbar: Any) -> Any:
+    """Return the numbers of a cotangent, or None where they are not there yet."""
+    if type(xbar) is Masked:
+        xbar = xbar.value
+    if xbar is None or type(xbar) is Pieces or isinstance(xbar, Thunk):
+        return None
+    return value(xbar)
+
+
+def _bad(xbar: Any, wanted: Stops) -> tuple[str, tuple[int, ...]] | None:
+    return bad_number(_plain(xbar), wanted)
+
+
+def _is_zero(xbar: Any) -> bool:
+    plain = _plain(xbar)
+    return isinstance(plain, np.ndarray | float) and np.size(plain) > 0 and not np.any(plain)
+
+
+def new_tape(config: RuleConfig) -> Tape:
+    """Return a tape for a run: a watched one, if somebody watches."""
+    wanted = stops()
+    return Tape(config) if wanted is None else WatchedTape(config, wanted)

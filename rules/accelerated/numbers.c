@@ -1,0 +1,353 @@
+/* Accelerated numbers: the operators of traced numbers and their sweep, in C.
+
+   They do what `Tape` and `ForwardLevel` do in Python, with the rules of the same tables. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "operators.h"
+#include "arrays.h"
+#include "joins.h"
+#include "sweep.h"
+
+static PyObject *
+power(PyObject *x, PyObject *z)
+{
+    return PyNumber_Power(x, z, Py_None);
+}
+
+/* `method(a, b)` in Python, for what is not handled here. */
+static PyObject *
+in_python(PyObject *method, PyObject *a, PyObject *b)
+{
+    PyObject *stack[3] = {NULL, a, b};
+    size_t count = b == NULL ? 1 : 2;
+    return PyObject_Vectorcall(method, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+}
+
+/* Answer an operation on two operands, numbers or arrays. */
+static PyObject *
+on_two(const Operation *operation, PyObject *a, PyObject *b)
+{
+    return is_traced_array(a) || is_traced_array(b) ? on_arrays(operation, a, b)
+                                                    : binary(operation, a, b);
+}
+
+/* Answer an operation on one operand, a number or an array. */
+static PyObject *
+on_one(const Operation *operation, PyObject *x)
+{
+    return is_traced_array(x) ? on_arrays(operation, x, NULL) : unary(operation, x);
+}
+
+#define BINARY(name, compute)                                                                    \
+    static Operation name = {NULL, NULL, compute, NULL, NULL, NULL};                                   \
+    static PyObject *name##_method(PyObject *self, PyObject *other)                              \
+    {                                                                                            \
+        PyObject *y = on_two(&name, self, other);                                                \
+        return y == UNHANDLED ? in_python(name.method, self, other) : y;                         \
+    }                                                                                            \
+    static PyObject *name##_reflected(PyObject *self, PyObject *other)                           \
+    {                                                                                            \
+        PyObject *y = on_two(&name, other, self);                                                \
+        return y == UNHANDLED ? in_python(name.reflected, self, other) : y;                      \
+    }
+
+#define UNARY(name, compute)                                                                     \
+    static Operation name = {NULL, NULL, NULL, compute, NULL, NULL};                             \
+    static PyObject *name##_method(PyObject *self, PyObject *unused)                             \
+    {                                                                                            \
+        PyObject *y = on_one(&name, self);                                                        \
+        return y == UNHANDLED ? in_python(name.method, self, NULL) : y;                          \
+    }
+
+BINARY(add, plus)
+BINARY(sub, minus)
+BINARY(mul, times)
+BINARY(truediv, over)
+BINARY(pow_, power)
+UNARY(neg, negative)
+UNARY(pos, PyNumber_Positive)
+UNARY(abs_, PyNumber_Absolute)
+
+/* ---- comparisons: piecewise constant, so that their answers are plain ---- */
+
+/* The float or int under `x`, borrowed, where it may be compared as it is; else NULL. */
+static PyObject *
+comparable(PyObject *x)
+{
+    while (x != NULL && is_traced_number(x)) {
+        PyObject *level = SLOT(x, AT_LEVEL);
+        if (level == NULL || !is_accelerated(level)) {
+            return NULL;
+        }
+        x = SLOT(x, PRIMAL);
+    }
+    return x != NULL && (is_float(x) || PyLong_CheckExact(x)) ? x : NULL;
+}
+
+static PyObject *
+compared(PyObject *method, PyObject *a, PyObject *b, int operator)
+{
+    PyObject *x = comparable(a), *z = comparable(b);
+    /* Two traced numbers of two types were computed in two precisions, which is refused. */
+    if (x == NULL || z == NULL || (Py_TYPE(x) != Py_TYPE(z) && is_traced_number(b))) {
+        return in_python(method, a, b);
+    }
+    return PyObject_RichCompare(x, z, operator);
+}
+
+#define COMPARISON(name, operator)                                                               \
+    static PyObject *name;                                                                       \
+    static PyObject *name##_method(PyObject *self, PyObject *other)                              \
+    {                                                                                            \
+        return compared(name, self, other, operator);                                            \
+    }
+
+COMPARISON(lt, Py_LT)
+COMPARISON(le, Py_LE)
+COMPARISON(gt, Py_GT)
+COMPARISON(ge, Py_GE)
+COMPARISON(eq, Py_EQ)
+COMPARISON(ne, Py_NE)
+
+/* ---- NumPy's protocol ---- */
+
+static PyObject *array_ufunc; /* the method in Python */
+
+static PyObject *
+array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    if (names == NULL && count >= 3 && PyUnicode_CheckExact(args[1])
+        && PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0) {
+        Operation operation = {args[0], args[0], NULL, NULL, NULL, NULL};
+        PyObject *y = count == 3   ? on_one(&operation, args[2])
+                      : count == 4 ? on_two(&operation, args[2], args[3])
+                                   : UNHANDLED;
+        if (y != UNHANDLED) {
+            return y;
+        }
+    }
+    Py_ssize_t all = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject **stack = PyMem_New(PyObject *, all + 1);
+    if (stack == NULL) {
+        return PyErr_NoMemory();
+    }
+    stack[0] = self;
+    for (Py_ssize_t i = 0; i < all; i++) {
+        stack[i + 1] = args[i];
+    }
+    PyObject *y = PyObject_Vectorcall(array_ufunc, stack, count + 1, names);
+    PyMem_Free(stack);
+    return y;
+}
+
+static PyObject *array_function; /* the method in Python */
+
+static PyObject *
+array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count == 4) {
+        PyObject *y = join(args[0], args[2], args[3]);
+        if (y != UNHANDLED) {
+            return y;
+        }
+    }
+    PyObject *stack[5] = {self};
+    if (count > 4) {
+        PyErr_SetString(PyExc_TypeError, "__array_function__ takes four arguments");
+        return NULL;
+    }
+    memcpy(stack + 1, args, count * sizeof(PyObject *));
+    return PyObject_Vectorcall(array_function, stack, count + 1, NULL);
+}
+
+/* ---- methods of the class of traced numbers ---- */
+
+#define OF_ONE(name) {"__" #name "__", name##_method, METH_NOARGS, NULL}
+#define OF_TWO(name) {"__" #name "__", name##_method, METH_O, NULL}
+
+static PyMethodDef methods[] = {
+    OF_TWO(add), OF_TWO(sub), OF_TWO(mul), OF_TWO(truediv),
+    {"__pow__", pow__method, METH_O, NULL},
+    {"__radd__", add_reflected, METH_O, NULL},
+    {"__rsub__", sub_reflected, METH_O, NULL},
+    {"__rmul__", mul_reflected, METH_O, NULL},
+    {"__rtruediv__", truediv_reflected, METH_O, NULL},
+    {"__rpow__", pow__reflected, METH_O, NULL},
+    OF_ONE(neg), OF_ONE(pos),
+    {"__abs__", abs__method, METH_NOARGS, NULL},
+    OF_TWO(lt), OF_TWO(le), OF_TWO(gt), OF_TWO(ge), OF_TWO(eq), OF_TWO(ne),
+    {"__array_ufunc__", (PyCFunction)(void (*)(void))array_ufunc_method,
+     METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__array_function__", (PyCFunction)(void (*)(void))array_function_method, METH_FASTCALL, NULL},
+};
+
+/* Where the methods in Python are kept, by the names above. */
+static struct {
+    const char *name;
+    PyObject **kept;
+    Operation *operation;
+} kept_methods[] = {
+    {"__add__", &add.method, &add}, {"__radd__", &add.reflected, NULL},
+    {"__sub__", &sub.method, &sub}, {"__rsub__", &sub.reflected, NULL},
+    {"__mul__", &mul.method, &mul}, {"__rmul__", &mul.reflected, NULL},
+    {"__truediv__", &truediv.method, &truediv}, {"__rtruediv__", &truediv.reflected, NULL},
+    {"__pow__", &pow_.method, &pow_}, {"__rpow__", &pow_.reflected, NULL},
+    {"__neg__", &neg.method, &neg}, {"__pos__", &pos.method, &pos},
+    {"__abs__", &abs_.method, &abs_},
+    {"__lt__", &lt, NULL}, {"__le__", &le, NULL}, {"__gt__", &gt, NULL}, {"__ge__", &ge, NULL},
+    {"__eq__", &eq, NULL}, {"__ne__", &ne, NULL},
+    {"__array_ufunc__", &array_ufunc, NULL}, {"__array_function__", &array_function, NULL},
+};
+
+/* Put methods in C in the place of a class's own. */
+static int
+replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyObject *descriptor = PyDescr_NewMethod(type, &defined[i]);
+        if (descriptor == NULL) {
+            return -1;
+        }
+        int set = PyObject_SetAttrString((PyObject *)type, defined[i].ml_name, descriptor);
+        Py_DECREF(descriptor);
+        if (set < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(accelerate_numbers_doc,
+"accelerate_numbers(traced_number, ufuncs)\n--\n\n"
+"Replace the operators of a class by accelerated ones, which call them for what they leave.\n\n"
+"ufuncs has, by the name of a method, the ufunc whose rule that method has.");
+
+static PyObject *
+accelerate_numbers(PyObject *module, PyObject *args)
+{
+    PyTypeObject *traced_number;
+    PyObject *ufuncs;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &traced_number, &PyDict_Type, &ufuncs)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(kept_methods); i++) {
+        const char *name = kept_methods[i].name;
+        Operation *operation = kept_methods[i].operation;
+        *kept_methods[i].kept = PyObject_GetAttrString((PyObject *)traced_number, name);
+        if (*kept_methods[i].kept == NULL) {
+            return NULL;
+        }
+        if (operation != NULL) {
+            PyObject *ufunc = PyDict_GetItemString(ufuncs, name);
+            if (ufunc == NULL) {
+                return PyErr_Format(PyExc_KeyError, "no ufunc for %s", name);
+            }
+            operation->f = operation->seen = Py_NewRef(ufunc);
+        }
+    }
+    if (replace_methods(traced_number, methods, Py_ARRAY_LENGTH(methods)) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- reads of traced arrays ---- */
+
+static PyObject *getitem; /* the method in Python */
+
+static PyObject *
+getitem_method(PyObject *self, PyObject *index)
+{
+    PyObject *y = read_item(self, index);
+    return y == UNHANDLED ? in_python(getitem, self, index) : y;
+}
+
+static PyMethodDef methods_of_arrays[] = {{"__getitem__", getitem_method, METH_O, NULL}};
+
+PyDoc_STRVAR(accelerate_arrays_doc,
+"accelerate_arrays(traced_array)\n--\n\n"
+"Replace the reading method of a class by an accelerated one.");
+
+static PyObject *
+accelerate_arrays(PyObject *module, PyObject *traced_array)
+{
+    if (!PyType_Check(traced_array)) {
+        PyErr_SetString(PyExc_TypeError, "accelerate_arrays takes a class");
+        return NULL;
+    }
+    getitem = PyObject_GetAttrString(traced_array, "__getitem__");
+    if (getitem == NULL || replace_methods((PyTypeObject *)traced_array, methods_of_arrays, 1) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- functions of numbers ---- */
+
+PyDoc_STRVAR(answer_doc,
+"answer(f, seen, args)\n--\n\n"
+"Answer a call of f, which is shown by seen; NotImplemented where it is not for numbers alone.");
+
+static PyObject *
+answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyTuple_CheckExact(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "answer takes two functions and a tuple");
+        return NULL;
+    }
+    Operation operation = {args[0], args[1], NULL, NULL, NULL, NULL};
+    PyObject *given = args[2], *y = UNHANDLED;
+    if (PyTuple_GET_SIZE(given) == 1) {
+        y = unary(&operation, PyTuple_GET_ITEM(given, 0));
+    }
+    else if (PyTuple_GET_SIZE(given) == 2) {
+        y = binary(&operation, PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1));
+    }
+    return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
+}
+
+PyDoc_STRVAR(to_float_doc,
+"to_float(x)\n--\n\n"
+"Return a traced number as one of Python's floats; NotImplemented for anything else.");
+
+static PyObject *
+to_float(PyObject *module, PyObject *x)
+{
+    PyObject *y = is_traced_number(x) ? as_float(x) : UNHANDLED;
+    return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
+}
+
+static PyMethodDef functions[] = {
+    {"accelerate_numbers", accelerate_numbers, METH_VARARGS, accelerate_numbers_doc},
+    {"accelerate_arrays", accelerate_arrays, METH_O, accelerate_arrays_doc},
+    {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
+    {"to_float", to_float, METH_O, to_float_doc},
+    {"register_reads", register_reads, METH_VARARGS, register_reads_doc},
+    {"register_tape", register_tape, METH_VARARGS, register_tape_doc},
+    {"register_duals", register_duals, METH_VARARGS, register_duals_doc},
+    {"register_rules", register_rules, METH_VARARGS, register_rules_doc},
+    {"register_partials", register_partials, METH_VARARGS, register_partials_doc},
+    {"order", order, METH_VARARGS, order_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_numbers",
+    "Operators of traced numbers and their sweep, in C.", -1, functions,
+};
+
+PyMODINIT_FUNC
+PyInit__numbers(void)
+{
+    import_array();
+    if (PyType_Ready(&OrderType) < 0) {
+        return NULL;
+    }
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && PyModule_AddStringConstant(module, "digest", CHAINRULES_DIGEST) < 0) {
+        Py_CLEAR(module);
+    }
+    return module;
+}

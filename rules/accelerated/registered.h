@@ -1,0 +1,212 @@
+/* Registered classes: the ones of Python whose slots the accelerated operators read and fill.
+
+   Each is told once, at import. Until then every pointer is NULL, which is the class
+   of no value, so that each call goes the way of Python. */
+
+#ifndef CHAINRULES_REGISTERED_H
+#define CHAINRULES_REGISTERED_H
+
+#include <Python.h>
+#include <structmember.h> /* PyMemberDef, before Python 3.12 */
+
+/* Classes. A level is accelerated if its class is exactly one of the three, for a subclass may
+   answer in its own way; likewise a traced number. */
+static PyTypeObject *ENTRY_NUMBER, *DUAL, *ENTRY_ARRAY, *DUAL_ARRAY;
+static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
+static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED;
+
+/* Offsets of their slots. */
+static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
+static Py_ssize_t POSITION_IN_ARRAY, TANGENT_OF_ARRAY, MEMORY; /* of traced arrays */
+static Py_ssize_t BASE_AND_PATH;
+static Py_ssize_t DRAFT;                                     /* of their memory */
+static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
+static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
+static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
+
+/* Rules of ufuncs, as the tables of both modes have them: looked up at each call. */
+static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
+
+/* Partials of products and quotients, which are computed here, and the constant 1 of a sum; and the
+   functions whose rules are those of reading an entry, and of joining numbers. */
+static PyObject *GETITEM, *STACK;
+static PyObject *FIRST, *SECOND, *OVER_SECOND, *MINUS_QUOTIENT_OVER_SECOND, *ONE;
+
+/* What a slot holds, borrowed; NULL where it is empty. */
+#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+static int
+is_traced_number(PyObject *x)
+{
+    return Py_TYPE(x) == ENTRY_NUMBER || Py_TYPE(x) == DUAL;
+}
+
+static int
+is_forward(PyObject *level)
+{
+    return Py_TYPE(level) == FORWARD_LEVEL || Py_TYPE(level) == BLOCK_DUALS;
+}
+
+static int
+is_accelerated(PyObject *level)
+{
+    return Py_TYPE(level) == TAPE || is_forward(level);
+}
+
+static int
+offset_of(PyTypeObject *type, const char *name, Py_ssize_t *offset)
+{
+    PyObject *descriptor = PyObject_GetAttrString((PyObject *)type, name);
+    if (descriptor == NULL) {
+        return -1;
+    }
+    if (Py_TYPE(descriptor) != &PyMemberDescr_Type) {
+        PyErr_Format(PyExc_TypeError, "%s.%s is no slot", type->tp_name, name);
+        Py_DECREF(descriptor);
+        return -1;
+    }
+    *offset = ((PyMemberDescrObject *)descriptor)->d_member->offset;
+    Py_DECREF(descriptor);
+    return 0;
+}
+
+/* Offsets that all traced numbers and all levels share. */
+static int
+common_offsets(PyTypeObject *number, PyTypeObject *level)
+{
+    return offset_of(number, "primal", &PRIMAL) < 0 || offset_of(number, "at_level", &AT_LEVEL) < 0
+                   || offset_of(level, "number", &NUMBER) < 0
+                   || offset_of(level, "live", &LIVE) < 0
+               ? -1
+               : 0;
+}
+
+PyDoc_STRVAR(register_tape_doc,
+"register_tape(tape, entry_number, entry_array)\n--\n\n"
+"Note the classes of reverse levels and of their traced numbers and arrays.");
+
+static PyObject *
+register_tape(PyObject *module, PyObject *args)
+{
+    PyTypeObject *tape, *entry_number, *entry_array;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &tape, &PyType_Type, &entry_number,
+                          &PyType_Type, &entry_array)
+        || common_offsets(entry_number, tape) < 0
+        || offset_of(entry_number, "position", &POSITION) < 0
+        || offset_of(entry_array, "position", &POSITION_IN_ARRAY) < 0
+        || offset_of(entry_array, "memory", &MEMORY) < 0
+        || offset_of(entry_array, "base_and_path", &BASE_AND_PATH) < 0
+        || offset_of(tape, "entries", &ENTRIES) < 0 || offset_of(tape, "watch", &WATCH) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args); /* the classes live as long as the process */
+    TAPE = tape;
+    ENTRY_NUMBER = entry_number;
+    ENTRY_ARRAY = entry_array;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_duals_doc,
+"register_duals(forward_level, block_duals, dual, dual_array)\n--\n\n"
+"Note the classes of forward levels and of their traced numbers and arrays.");
+
+static PyObject *
+register_duals(PyObject *module, PyObject *args)
+{
+    PyTypeObject *forward_level, *block_duals, *dual, *dual_array;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!", &PyType_Type, &forward_level, &PyType_Type,
+                          &block_duals, &PyType_Type, &dual, &PyType_Type, &dual_array)
+        || common_offsets(dual, forward_level) < 0
+        || offset_of(dual, "tangent", &TANGENT) < 0
+        || offset_of(dual_array, "tangent", &TANGENT_OF_ARRAY) < 0
+        || offset_of(dual_array, "memory", &MEMORY) < 0
+        || offset_of(dual_array, "base_and_path", &BASE_AND_PATH) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    FORWARD_LEVEL = forward_level;
+    BLOCK_DUALS = block_duals;
+    DUAL = dual;
+    DUAL_ARRAY = dual_array;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_rules_doc,
+"register_rules(scalar_rule, frule, rrule, one, float64)\n--\n\n"
+"Note the class of elementwise rules and the tables of both modes.");
+
+/* An attribute of a table that is a dict. */
+static int
+dict_of(PyObject *table, const char *name, PyObject **kept)
+{
+    *kept = PyObject_GetAttrString(table, name);
+    if (*kept != NULL && !PyDict_CheckExact(*kept)) {
+        PyErr_Format(PyExc_TypeError, "%s is no dict", name);
+        return -1;
+    }
+    return *kept == NULL ? -1 : 0;
+}
+
+static PyObject *
+register_rules(PyObject *module, PyObject *args)
+{
+    PyTypeObject *scalar_rule, *float64;
+    PyObject *frule, *rrule, *one;
+    if (!PyArg_ParseTuple(args, "O!OOOO!", &PyType_Type, &scalar_rule, &frule, &rrule, &one,
+                          &PyType_Type, &float64)
+        || dict_of(frule, "scalars", &FRULE_SCALARS) < 0
+        || dict_of(rrule, "scalars", &RRULE_SCALARS) < 0
+        || dict_of(frule, "kinds", &FRULE_KINDS) < 0 || dict_of(rrule, "kinds", &RRULE_KINDS) < 0
+        || offset_of(scalar_rule, "partials", &PARTIALS) < 0
+        || offset_of(scalar_rule, "constants", &CONSTANTS) < 0
+        || offset_of(scalar_rule, "branch", &BRANCH) < 0
+        || offset_of(scalar_rule, "needs", &NEEDS) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    SCALAR_RULE = scalar_rule;
+    ONE = one;
+    FLOAT64 = float64;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_reads_doc,
+"register_reads(getitem, stack, memory, masked)\n--\n\n"
+"Note the functions that read and join, and the classes of drafts and of masked cotangents.");
+
+static PyObject *
+register_reads(PyObject *module, PyObject *args)
+{
+    PyObject *getitem, *stack;
+    PyTypeObject *memory, *masked;
+    if (!PyArg_ParseTuple(args, "OOO!O!", &getitem, &stack, &PyType_Type, &memory, &PyType_Type,
+                          &masked)
+        || offset_of(memory, "draft", &DRAFT) < 0
+        || offset_of(masked, "value", &MASKED_VALUE) < 0
+        || offset_of(masked, "alive", &ALIVE) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    GETITEM = getitem;
+    STACK = stack;
+    MEMORY_TYPE = memory;
+    MASKED = masked;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_partials_doc,
+"register_partials(first, second, over_second, minus_quotient_over_second)\n--\n\n"
+"Note the partials of products and quotients, which are computed in C.");
+
+static PyObject *
+register_partials(PyObject *module, PyObject *args)
+{
+    if (!PyArg_ParseTuple(args, "OOOO", &FIRST, &SECOND, &OVER_SECOND,
+                          &MINUS_QUOTIENT_OVER_SECOND)) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    Py_RETURN_NONE;
+}
+
+#endif

@@ -1,0 +1,17 @@
+"""Acceleration: the tables of rules, and the classes of reads, as handed to the accelerator."""
+
+import numpy as np
+
+from ..accelerated import numbers
+from ..tracing.funnel import getitem
+from ..tracing.level import ONE
+from ..tracing.views import Memory
+from .kinds import ScalarRule
+from .partials import first, minus_quotient_over_second, over_second, second
+from .structural_zeros import Masked
+from .tables import frule, rrule
+
+if numbers is not None:
+    numbers.register_rules(ScalarRule, frule, rrule, ONE, np.float64)
+    numbers.register_reads(getitem, np.stack, Memory, Masked)
+    numbers.register_partials(first, second, over_second, minus_quotient_over_second)

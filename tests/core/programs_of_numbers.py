@@ -1,0 +1,254 @@
+"""Random programs of single numbers, and what each transform makes of them, to the bit.
+
+``outcomes(seed)`` says values, types, warnings and errors, as text: two processes, one with the
+accelerator and one without, must say the same. Run by itself it prints those of some seeds.
+"""
+
+import operator
+import random
+import sys
+import warnings
+
+import numpy as np
+
+import chainrules as cr
+import chainrules.numpy as cnp
+from chainrules import math
+from chainrules._numbers import Float
+
+CONSTANTS = (
+    0, 1, 2, -1, -3, 7, 10**20, 2**53 + 1, True, 0.0, -0.0, 0.5, -1.25, 3.0, 1e308, 1e-310, 5e-324,
+    np.float64(0.75), np.float64(-2.0), np.float64(0.0), np.float64(1e200), np.float64(1e-200),
+    np.float32(1.5), np.int64(3), 1 + 2j, float("inf"), float("nan"), np.array([1.0, -2.0, 0.5]),
+    np.array(0.5), [1.0, 2.0],
+)  # fmt: skip
+POINTS = (0.0, -0.0, 0.5, -0.75, 1.0, 2.0, 3.5, -2.0, 1e-200, 1e200, 1e-310)
+TWO = (
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod,
+    np.add, np.multiply, np.divide, np.power, np.maximum, np.hypot, np.arctan2, np.subtract,
+)  # fmt: skip
+TWO_OF_PYTHON = math.atan2, math.pow, math.hypot, math.copysign
+ONE = (
+    operator.neg, operator.pos, abs, np.sin, np.exp, np.sqrt, np.log, np.tanh, np.square,
+    np.reciprocal, np.negative, np.sign, np.log1p, Float,
+)  # fmt: skip
+ONE_OF_PYTHON = (
+    math.sin, math.exp, math.sqrt, math.log, math.fabs, math.floor, math.tanh, math.isfinite,
+)  # fmt: skip
+
+
+def written(index, a, b):
+    """Return a number by way of an array that is written to and read between writes."""
+    buffer = cnp.zeros((2, 2) if isinstance(index, tuple) else 3)
+    buffer[index] = a
+    y = buffer[index] * b
+    buffer[index] += y
+    return buffer[index] - buffer[0 if buffer.ndim == 1 else (0, 0)]
+
+
+def read(index, a, b):
+    """Return a number that is read, twice, from an array that was computed."""
+    array = cnp.array([a, b, a * b])
+    if isinstance(index, tuple):
+        array = cnp.array([[a, b], [b, a]])
+    array = array * a + 1.0
+    return array[index] + array[index] * b
+
+
+BUFFERS = written, read
+COMPARE = (
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+)  # fmt: skip
+
+
+def has_functions_of_python(seed):
+    """Say whether a program may call math: whose partials are evaluated earlier, or later.
+
+    What these warn of, and raise where NumPy is told to, is then not to be compared, and second
+    derivatives add up in another order.
+    """
+    return seed % 3 == 0
+
+
+def program_of(seed):
+    """Return a function of a sequence of numbers, drawn from a seed."""
+    draw = random.Random(seed)
+    usual = draw.random() < 0.6  # programs in which little goes wrong reach further
+    one, two = ONE, TWO
+    if has_functions_of_python(seed):
+        one, two = ONE + ONE_OF_PYTHON, TWO + TWO_OF_PYTHON
+    steps = []
+    for _ in range(draw.randint(2, 14)):
+        kind = draw.random()
+        f = draw.choice(two[: 4 if usual else None] if kind < 0.7 else one)
+        if kind < 0.7:
+            constant = draw.choice(CONSTANTS[9:21] if usual else CONSTANTS)
+            steps.append((f, draw.random(), draw.choice((draw.random(), (constant,))), kind < 0.1))
+        elif kind < 0.85:
+            steps.append((f, draw.random()))
+        elif kind < 0.92:
+            where = draw.choice((0, 1, -1, 2, (0, 1), (-1, 0), 3, -4))
+            steps.append((draw.choice(BUFFERS), where, draw.random(), draw.random()))
+        else:
+            steps.append((draw.choice(COMPARE), draw.random(), draw.random(), draw.random()))
+
+    def program(xs):
+        values = [xs[i] for i in range(len(xs))]
+
+        def at(place):
+            return place[0] if type(place) is tuple else values[int(place * len(values))]
+
+        for f, *places in steps:
+            if len(places) == 1:
+                values.append(f(at(places[0])))
+            elif f in BUFFERS:
+                index, a, b = places
+                values.append(f(index, at(a), at(b)))
+            elif f in COMPARE:
+                values.append(at(places[0]) if f(at(places[0]), at(places[1])) else at(places[2]))
+            else:
+                a, b, swapped = places
+                values.append(f(at(b), at(a)) if swapped else f(at(a), at(b)))
+        return values
+
+    return program
+
+
+ARRAYS = (
+    np.array([0.5, -1.0, 2.0]), np.array([0.0, 1.0, 1e-200]), np.array([[1.0], [2.0]]),
+    np.array([1.0, 2.0, 3.0], np.float32), np.array([1, 2, 3]), np.array(2.0), np.array([1j, 2, 3]),
+    np.ones((2, 3)), np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]),
+)  # fmt: skip
+PARTS = (
+    lambda x: x[0], lambda x: x[..., ::-1], lambda x: x[..., :1], lambda x: x.reshape(-1)[0],
+    lambda x: np.stack([x, x]), lambda x: x.copy(), lambda x: x.sum(), lambda x: x.T,
+)  # fmt: skip
+
+
+def changed_after_use(x):
+    """Return a product with a plain array that is written to afterwards, and one with a buffer."""
+    plain, buffer = np.array([2.0, 3.0, 4.0]), cnp.zeros(3)
+    y = x * plain
+    plain[:] = 0.0
+    buffer[:] = y if y.ndim == 1 else y.reshape(-1)[0]
+    y = y * buffer
+    buffer[1] = 5.0
+    return y + buffer
+
+
+def array_program_of(seed):
+    """Return a function of an array of three numbers, drawn from a seed."""
+    draw = random.Random(seed)
+    usual = draw.random() < 0.6
+    constants = (
+        (0.5, -1.25, 2, 0.0, 0, np.float64(0.75), *ARRAYS[:1]) if usual else (*CONSTANTS, *ARRAYS)
+    )
+    steps = []
+    for _ in range(draw.randint(2, 10)):
+        kind = draw.random()
+        if kind < 0.6:
+            f = draw.choice(TWO[: 4 if usual else None])
+            steps.append(
+                (f, draw.random(), draw.choice((draw.random(), (draw.choice(constants),))))
+            )
+        elif kind < 0.8:
+            steps.append((draw.choice(ONE[: 9 if usual else -1]), draw.random()))
+        elif kind < 0.95:
+            steps.append((draw.choice(PARTS), draw.random()))
+        else:
+            steps.append((changed_after_use, draw.random()))
+
+    def program(xs):
+        values = [xs]
+        for f, *places in steps:
+            given = [p[0] if type(p) is tuple else values[int(p * len(values))] for p in places]
+            values.append(f(*given))
+        return [sum([np.sum(y) for y in values])]
+
+    return program
+
+
+def transforms_of(seed):
+    """Yield pairs of a name and a function without arguments: a transform of a program."""
+    draw = random.Random(-1 - seed)
+    of_arrays = seed % 5 == 1
+    count = 3 if of_arrays else draw.randint(1, 4)
+    point = [
+        draw.choice(POINTS) if draw.random() < 0.4 else draw.uniform(-2, 2) for _ in range(count)
+    ]
+    kinds = point, np.array(point), [np.float64(x) for x in point]
+    xs = kinds[1 if of_arrays else draw.randrange(3)]
+    direction = [draw.uniform(-1, 1) for _ in point]
+    v = type(xs)(direction) if type(xs) is list else np.array(direction)
+    if type(xs) is list:
+        v = [type(x)(xdot) for x, xdot in zip(xs, v, strict=True)]
+    program = array_program_of(seed) if of_arrays else program_of(seed)
+
+    def last(xs):
+        return program(xs)[-1]
+
+    def all_of(xs):
+        return np.sum(np.stack([y for y in program(xs) if np.ndim(y) == 0]))
+
+    for name, f in (("last", last), ("all", all_of)):
+        yield f"jvp {name}", lambda f=f: cr.jvp(f, (xs,), (v,))
+        yield f"grad {name}", lambda f=f: cr.grad(f)(xs)
+        yield f"vjp {name}", lambda f=f: cr.vjp(f, xs)[0]
+        yield f"hvp {name}", lambda f=f: cr.hvp(f, (xs,), (v,))
+        yield f"jvp of grad {name}", lambda f=f: cr.jvp(cr.grad(f), (xs,), (v,))
+        yield f"jvp of jvp {name}", lambda f=f: cr.jvp(lambda x: cr.jvp(f, (x,), (v,)), (xs,), (v,))
+        yield f"grad of jvp {name}", lambda f=f: cr.grad(lambda x: cr.jvp(f, (x,), (v,))[1])(xs)
+        for inner in (cr.grad, lambda f: lambda ys: cr.jvp(f, (ys,), (v,))[1]):
+
+            def meeting(xs, f=f, inner=inner):
+                def of_both(ys):
+                    parts = [x * y - x for x, y in zip(xs, ys, strict=True)]
+                    return f(np.stack(parts) if of_arrays else parts)
+
+                return np.sum(inner(of_both)(xs))
+
+            yield f"levels that meet, {name}", lambda meeting=meeting: cr.grad(meeting)(xs)
+        if type(xs) is np.ndarray:
+            yield f"jacfwd {name}", lambda f=f: cr.jacfwd(f)(xs)
+            yield f"hessian {name}", lambda f=f: cr.hessian(f)(xs)
+            yield (
+                f"grad of grad {name}",
+                lambda f=f: cr.grad(lambda x: cr.grad(f)(x) @ np.array(direction))(xs),
+            )
+
+
+def described(x, digits=None):
+    """Return a value with its type, to the last bit, or to some digits."""
+    if isinstance(x, list | tuple):
+        return f"{type(x).__name__}({', '.join(described(part, digits) for part in x)})"
+    if digits is not None and isinstance(x, np.ndarray | float):
+        return f"{type(x).__name__}({np.array2string(np.asarray(x), precision=digits)})"
+    if isinstance(x, np.ndarray):
+        return f"array({x.dtype}, {x.shape}, {x.tobytes().hex()})"
+    if isinstance(x, float):
+        return f"{type(x).__name__}({'nan' if x != x else float(x).hex()})"
+    return f"{type(x).__name__}({x!r})"
+
+
+def outcomes(seed):
+    """Return what each transform of a program gives, warns of, or raises."""
+    found = []
+    settings = [{}, {"all": "raise"}, {"all": "ignore"}, {"under": "warn"}][seed % 4]
+    digits = None
+    if has_functions_of_python(seed):
+        settings, digits = {"all": "ignore"}, 9
+    for name, transform in transforms_of(seed):
+        with warnings.catch_warnings(record=True) as warned, np.errstate(**settings):
+            warnings.simplefilter("always")
+            try:
+                said = described(transform(), digits)
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+        of_warnings = sorted({f"{w.category.__name__}: {w.message}" for w in warned})
+        found.append(f"{seed} {name}: {said} {of_warnings}".replace("\n", " "))
+    return found
+
+
+if __name__ == "__main__":
+    for seed in range(*map(int, sys.argv[1:])):
+        print(*outcomes(seed), sep="\n")

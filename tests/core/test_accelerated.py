@@ -1,0 +1,142 @@
+"""The accelerator gives what the engines' own methods give: values, types, warnings, errors."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.rules import scalar_rule
+from chainrules.rules.accelerated import numbers
+from chainrules.rules.accelerated.digest import digest_of
+
+HERE = Path(__file__).parent
+SEEDS = 0, 80
+
+accelerated = pytest.mark.skipif(numbers is None, reason="it was not compiled here")
+
+
+def in_another_process(switch, *words):
+    environment = os.environ | {"CHAINRULES_ACCELERATED": switch}
+    command = [sys.executable, "-P", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    return done.stdout.splitlines()
+
+
+@accelerated
+def test_random_programs_to_the_bit():
+    program = HERE / "programs_of_numbers.py"
+    with_it, without = (in_another_process(switch, program, *SEEDS) for switch in "10")
+    assert len(with_it) > 800
+    different = [pair for pair in zip(with_it, without, strict=True) if pair[0] != pair[1]]
+    assert different == []
+
+
+def test_switch():
+    program = "import chainrules.rules.accelerated as a; print(a.numbers is None)"
+    assert in_another_process("0", "-c", program) == ["True"]
+
+
+def test_digest(tmp_path):
+    assert digest_of(tmp_path) == ""
+    (tmp_path / "numbers.c").write_text("int x;")
+    first = digest_of(tmp_path)
+    (tmp_path / "numbers.c").write_text("int y;")
+    assert first != digest_of(tmp_path) != ""
+
+
+def test_rules_are_looked_up_at_each_call():
+    y, y_as_user_says = in_another_process(
+        "1",
+        "-c",
+        "import chainrules as cr, numpy as np\n"
+        "from chainrules.rules import scalar_rule\n"
+        "f = lambda x: x * x\n"
+        "before = cr.grad(f)(3.0), cr.jvp(f, (3.0,), (1.0,))[1]\n"
+        "scalar_rule(np.multiply, lambda y, a, b: 10.0, lambda y, a, b: 1.0)\n"
+        "print(*before)\n"
+        "print(cr.grad(f)(3.0), cr.jvp(f, (3.0,), (1.0,))[1])\n",
+    )
+    assert y.split() == ["6.0", "6.0"]
+    assert y_as_user_says.split() == ["11.0", "11.0"]
+
+
+def test_partial_that_raises():
+    def partial(y, x):
+        raise NotImplementedError("no partial yet")
+
+    f = cr.primitive(lambda x: x + 1)
+    scalar_rule(f, partial)
+    with pytest.raises(NotImplementedError, match="no partial yet"):
+        cr.grad(lambda x: f(x) * x)(2.0)
+
+
+def test_escaped_number():
+    kept = []
+
+    def f(x):
+        kept.append(x)
+        return x * x
+
+    cr.grad(f)(2.0)
+    with pytest.raises(cr.EscapedTraceError):
+        kept[0] * 2.0
+    cr.jvp(f, (2.0,), (1.0,))
+    with pytest.raises(cr.EscapedTraceError):
+        2.0 - kept[1]
+
+
+def test_threads_share_a_tape():
+    def f(x):
+        sums = [None] * 4
+
+        def work(k):
+            y = x
+            for _ in range(2000):
+                y = y * 0.5 + x
+            sums[k] = y
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sums[0] + sums[1] + sums[2] + sums[3]
+
+    assert cr.grad(f)(1.0) == 8.0
+
+
+def test_long_chain_is_freed_without_recursion():
+    def f(x):
+        y = x
+        for _ in range(300_000):
+            y = y * 0.999 + 0.001
+        return y
+
+    assert 0 <= cr.grad(f)(1.0) < 1
+    assert cr.jvp(f, (1.0,), (1.0,))[1] >= 0
+
+
+def test_interrupt_leaves_nothing_behind():
+    def f(x):
+        y = x
+        for k in range(1000):
+            if k == 500:
+                raise KeyboardInterrupt
+            y = y * x
+        return y
+
+    with pytest.raises(KeyboardInterrupt):
+        cr.grad(f)(1.0)
+    assert cr.grad(lambda x: x * x)(3.0) == 6.0
+
+
+@pytest.mark.parametrize("number", [np.float32(2.0), np.complex128(1 + 1j)])
+def test_other_numbers_go_their_own_way(number):
+    y, ydot = cr.jvp(lambda x: x * x + 1, (number,), (type(number)(1),))
+    assert type(y) is type(ydot) is type(number)
+    assert ydot == 2 * number

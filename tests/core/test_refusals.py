@@ -390,7 +390,8 @@ def test_what_is_refused_and_its_remedy(name):
 
 
 def test_each_row_of_the_table_is_provoked_somewhere():
-    elsewhere = {  # tests/interop/test_xarray.py, test_pandas.py
+    elsewhere = {  # tests/interop/test_xarray.py, test_pandas.py; tests of cr.debug
+        "bad number", "bad tangent", "bad cotangent", "zero cotangent",
         "traced coordinate", "older pandas", "write into a column", "statistic of a column",
         "array kept by a table",
     }  # fmt: skip

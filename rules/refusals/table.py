@@ -147,6 +147,12 @@ REFUSALS = {
         "it, and was not asked.",
         "give the number or the array in it: np.asarray(q), q.magnitude, q.value",
     ),
+    "older pandas": Refusal(
+        LostDerivativeError,
+        "a {cls} of pandas {found} takes no traced values, in {line}: those since {oldest}.0 do.",
+        "take the numbers out, s.to_numpy(), and go on with NumPy's functions; or install a newer "
+        "pandas",
+    ),
     "statistic of a column": Refusal(
         LostDerivativeError,
         "{name} of a column that holds a traced array has no rule, in {line}.",

@@ -392,7 +392,7 @@ def test_what_is_refused_and_its_remedy(name):
 def test_each_row_of_the_table_is_provoked_somewhere():
     elsewhere = {  # tests/interop/test_xarray.py, test_pandas.py, tests/core/test_debug_numbers.py
         "bad number", "bad tangent", "bad cotangent", "zero cotangent",
-        "traced coordinate", "write into a column", "statistic of a column",
+        "traced coordinate", "older pandas", "write into a column", "statistic of a column",
         "array kept by a table",
     }  # fmt: skip
     unreached = {"number for an array of xarray"}  # a guard: no program is known that meets it

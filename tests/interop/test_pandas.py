@@ -5,13 +5,14 @@ import warnings
 import numpy as np
 import pytest
 
-pd = pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas", minversion="3.0")
 
 import programs_of_pandas as programs
 from programs_of_pandas import DF, OF_PARAMETERS, OF_TABLES, REFUSED, quiet
 
 import chainrules as cr
-from chainrules.interop.pandas import Column
+from chainrules.interop.pandas import Column, register_pandas
+from chainrules.rules.known_classes import tables
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 X = np.array([0.6, 0.35, 1.2])
@@ -156,3 +157,26 @@ def test_programs_on_tables_in_nests(name):
     np.testing.assert_allclose(
         [cr.grad(f)(x) for x in rows], [cr.grad(lambda x: f(x) * 1.0)(x) for x in rows]
     )
+
+
+@pytest.mark.parametrize("name", ["line", "gaps", "group means", "merge", "frame product"])
+def test_compiled_and_in_batches(name):
+    """A table that is captured keeps a gradient from being recorded: it runs as it always did."""
+    f = OF_PARAMETERS[name]
+    compiled = cr.compile(cr.grad(f))
+    rows = np.stack([X, X * 1.1])
+    for x in rows:
+        np.testing.assert_allclose(compiled(x), cr.grad(f)(x))
+    np.testing.assert_allclose(cr.vmap(f)(rows), [f(x) for x in rows])
+    np.testing.assert_allclose(cr.vmap(cr.grad(f))(rows), [cr.grad(f)(x) for x in rows])
+
+
+def test_older_pandas_is_refused_in_words(monkeypatch):
+    for cls in (pd.Series, pd.Index, pd.DataFrame):
+        cr.grad(lambda x: np.sum(x) + len(DF))(X)
+        monkeypatch.setitem(tables, cls, tables.get(cls))  # put back at the end
+    register_pandas(supported=False)
+    for f in (lambda x: (DF.a * x[0]).sum(), lambda x: (x[0] - DF[["a"]]).sum().sum()):
+        with pytest.raises(cr.LostDerivativeError, match="take the numbers out"):
+            cr.grad(f)(X)
+    np.testing.assert_allclose(cr.grad(lambda x: np.dot(x, DF.a.iloc[:3]))(X), DF.a.iloc[:3])

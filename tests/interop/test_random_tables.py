@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-pd = pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas", minversion="3.0")
 
 from hypothesis import given
 from hypothesis import strategies as st

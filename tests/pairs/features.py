@@ -472,6 +472,20 @@ feature(
     "xarray",
 )
 feature(
+    "pandas",
+    """
+    import pandas
+    def make(body):
+        table = pandas.DataFrame({"v": V, "k": ["a", "b", "a"]})
+        def f(x):
+            t = table.assign(y=body(x) * 1.0)
+            return (t["y"] * t["v"] + t.groupby("k")["y"].transform("sum")).to_numpy()
+        return f
+    """,
+    lambda body: lambda x: (y := body(x)) * V + y + y[..., [2, 1, 0]] * np.array([1.0, 0.0, 1.0]),
+    "pandas",
+)
+feature(
     "np.asarray",
     """
     def make(body):

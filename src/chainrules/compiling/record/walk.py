@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ...rules import Traced
+from ...rules.known_classes import table_of
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable
 from .comparison import (
@@ -261,6 +262,8 @@ class Walk(StateGuard):
             return
         if state := state_of_instance(cls):
             self.refuse(where, f"a {state}")
+        if table_of(cls) is not None:  # its columns are where code in C alone sees them
+            self.refuse(where, f"a {cls.__module__}.{cls.__qualname__}")
         if issubclass(base, dict):
             self._mapping(x, where)
             if issubclass(base, defaultdict):

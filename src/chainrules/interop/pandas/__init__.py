@@ -26,8 +26,16 @@ from .column import Column, array_in
 __all__ = ["Column"]
 
 
-def register_pandas() -> None:
+OLDEST = 3  # before that, pandas looks for missing numbers in objects in another way
+IS_SUPPORTED = int(pd.__version__.partition(".")[0]) >= OLDEST
+
+
+def register_pandas(supported: bool = IS_SUPPORTED) -> None:
     """Let pandas' classes be containers, and traced values compute with them."""
+    if not supported:
+        for cls in (pd.Series, pd.Index, pd.DataFrame):
+            tables[cls] = Table(_refuse, lambda x: x.to_numpy())
+        return
     for cls in (pd.Series, pd.DataFrame):
         registered[cls] = children_by(_parts, _with_parts)
         built_in[cls] = Form(_derivative, _fitting)
@@ -42,7 +50,7 @@ def kept(x: Any) -> Any:
 
     It would take the array for one of NumPy's, and compute with it in compiled code.
     """
-    return Column(np.copy(x)) if np.ndim(x) == 1 else None
+    return Column(np.copy(x)) if np.ndim(x) == 1 and IS_SUPPORTED else None
 
 
 # ---- columns --------------------------------------------------------------------------------
@@ -132,6 +140,11 @@ def _operate(operation: Callable, a: Any, b: Any) -> Any:
             "  take the numbers out, df.to_numpy(), to broadcast as NumPy does"
         )
     return _product(a, b, y)
+
+
+def _refuse(operation: Callable, a: Any, b: Any) -> Any:
+    table = b if isinstance(a, Traced) else a
+    raise refusal("older pandas", cls=type(table).__name__, oldest=OLDEST, found=pd.__version__)
 
 
 def _numbers(x: Any) -> Any:

@@ -394,4 +394,7 @@ def test_a_batch_in_a_batch():
 def test_explain_names_the_loop():
     compiled: Compiled = cr.compile(cr.vmap(payoff))
     compiled(given())
-    assert "loop" in str(cr.explain(compiled))
+    assert "a native loop over items, by 3 ways" in str(cr.explain(compiled))
+    long = cr.compile(cr.vmap(lambda x: np.sum(x) if x[0] > 0 else x[1]))
+    long(RNG.normal(size=(3, 3000)))
+    assert "items one after another" in str(cr.explain(long))

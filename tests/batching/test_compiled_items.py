@@ -362,8 +362,9 @@ def test_a_draw_or_a_write_outside_of_an_item_is_not_lost():
         return x
 
     xs = np.array([0.5, 1.5])
-    with pytest.raises(cr.CompileError):
-        cr.compile(cr.vmap(draws))(xs)
+    compiled = cr.compile(cr.vmap(draws))
+    with pytest.warns(cr.BatchWarning, match="draws"), pytest.raises(cr.CompileError):
+        compiled(xs)
     compiled = cr.compile(cr.vmap(writes))
     compiled(xs)
     with pytest.raises(cr.CompileError, match="changes what it captures"):

@@ -362,8 +362,9 @@ def test_a_draw_or_a_write_outside_of_an_item_is_not_lost():
         return x
 
     xs = np.array([0.5, 1.5])
-    with pytest.raises(cr.CompileError):
-        cr.compile(cr.vmap(draws))(xs)
+    compiled = cr.compile(cr.vmap(draws))
+    with pytest.warns(cr.BatchWarning, match="draws"), pytest.raises(cr.CompileError):
+        compiled(xs)
     compiled = cr.compile(cr.vmap(writes))
     compiled(xs)
     with pytest.raises(cr.CompileError, match="changes what it captures"):
@@ -394,4 +395,7 @@ def test_a_batch_in_a_batch():
 def test_explain_names_the_loop():
     compiled: Compiled = cr.compile(cr.vmap(payoff))
     compiled(given())
-    assert "loop" in str(cr.explain(compiled))
+    assert "a native loop over items, by 3 ways" in str(cr.explain(compiled))
+    long = cr.compile(cr.vmap(lambda x: np.sum(x) if x[0] > 0 else x[1]))
+    long(RNG.normal(size=(3, 3000)))
+    assert "items one after another" in str(cr.explain(long))

@@ -325,6 +325,15 @@ def test_a_shuffle_by_views_is_done_item_after_item():
     np.testing.assert_array_equal(y, stacked(f, xs))
 
 
+def test_the_order_in_memory_is_that_of_each_item():
+    xs = RNG.normal(size=(3, 1, 2, 4))
+    for order in "CFAK":
+        agrees(lambda x, order=order: (x + 0.0).T.ravel(order), xs)
+        agrees(lambda x, order=order: (x[0] + 0.0).T.ravel(order), xs)
+        agrees(lambda x, order=order: x[0].T.flatten(order), xs)
+        agrees(lambda x, order=order: np.copy(x[0].T, order=order).ravel("K"), xs)
+
+
 def test_a_number_of_pythons_among_joined_ones_is_weak():
     agrees(lambda x: np.union1d(x, 0.4), np.array([1.6, 1.2], np.float32), rtol=1e-6)
     agrees(lambda x: np.concatenate((x, 1), axis=None), np.ones((2, 3), np.float32))
@@ -587,3 +596,32 @@ def test_draws_are_those_of_a_loop():
         with pytest.warns(cr.BatchWarning, match="draws random numbers"):
             np.testing.assert_array_equal(cr.vmap(f)(XS), right)
     assert cr.vmap(lambda x: x + np.random.default_rng(3).normal())(XS).shape == XS.shape
+
+
+def test_draws_of_items_that_go_ways_of_their_own():
+    def before(rng, x):
+        r = rng.normal()
+        return x + r if x > 0 else x - r
+
+    def on_both(rng, x):
+        return x + rng.normal() if x > 0 else x - rng.normal()
+
+    def on_one(rng, x):
+        return x + rng.normal() if x > 1 else x * 2
+
+    def of_many(rng, x):
+        n = 0
+        while x > 0:
+            x, n = x - 1, n + 1
+        return rng.normal() + n if n % 2 else n * 1.0
+
+    for f in (before, on_both, on_one, of_many):
+        for xs in (np.array([-1.0, 2.0, 3.0, -4.0]), np.arange(25.0)[::-1].copy()):
+            ours, right = np.random.default_rng(1), np.random.default_rng(1)
+            with pytest.warns(cr.BatchWarning, match="draws random numbers"):
+                found = cr.vmap(functools.partial(f, ours), ways=40)(xs)
+            np.testing.assert_array_equal(found, [f(right, x) for x in xs])
+            assert ours.normal() == right.normal()
+            compiled = cr.compile(cr.vmap(functools.partial(f, ours), ways=40))
+            with pytest.warns(cr.BatchWarning), pytest.raises(cr.CompileError):
+                compiled(xs)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....config import MissingRuleError
 from ... import (
+    Block,
     aligned,
     dtype_of,
     linear_rule,
@@ -28,14 +29,14 @@ def as_it_lies(x, order="C", **options):
     """Say C or F for an order that depends on how ``x`` lies in memory: tangents lie otherwise."""
     if order == "C":
         return options
-    if order in ("K", "k") and np.ndim(x) > 1:
+    if order in ("K", "k") and len(shape_of(x)) > 1:
         raise MissingRuleError(
             "order='K' follows the strides of the array, and its tangent may have others.\n"
             "  write order='A', which is the same for contiguous arrays, or "
             "np.ravel(np.transpose(x, axes))"
         )
     if order in ("A", "K", "a", "k"):
-        flags = getattr(x, "flags", None)
+        flags = getattr(x.values[0] if type(x) is Block else x, "flags", None)
         order = "F" if flags is not None and flags.fnc else "C"
     return {"order": order, **options}
 

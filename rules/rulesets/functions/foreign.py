@@ -107,6 +107,10 @@ class Foreign:
         """Give NumPy's numbers to the last bit from now on; say whether that is something new."""
         return False
 
+    def about(self) -> str:
+        """Say in words what a call of it is in a recording, if that is something of its own."""
+        return ""
+
     def on_threads(self, threads: int) -> None:
         """Run on so many threads from now on, where that is possible."""
 

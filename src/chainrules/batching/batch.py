@@ -1,6 +1,7 @@
 """One call on a batch: its items, the ways that they go, and their results put together."""
 
 import functools
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -142,7 +143,10 @@ class Batch:
         return done
 
     def _run(self) -> list[tuple]:
-        if batch_lowerings and recordings and self.ways > 1:
+        self.generators = Generators(self.f, self.call)
+        here = threading.get_ident()
+        is_recorded = any(recorder.thread == here for recorder in recordings)
+        if batch_lowerings and is_recorded and self.ways > 1:
             try:
                 return [self.run_at_once(np.arange(self.count), stops_at_looks=True)]
             except (Looked, OneByOne, Split) as stop:
@@ -179,6 +183,8 @@ class Batch:
                 if self.ways == 1:
                     raise BatchError(f"{stop.why}, in {stop.line}.") from None
                 why, where = stop.why, stop.line
+                if stop.in_order:
+                    return self._in_order(stop.why, stop.line)
             except Exception as error:
                 if self.ways == 1 or getattr(error, "ends_run", False):
                     raise
@@ -187,8 +193,17 @@ class Batch:
                 why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
             done += self.run_each(places)
             _warn(self.f, why, where)
+        if len(done) > 1 and (name := self.generators.drawn()):  # by items that went alone
+            return self._in_order(f"it draws random numbers ({name})", user_line())
         sizes = ", ".join(str(len(places)) for places, _, _ in done[:16])
         tell(f"vmap({name_of(self.f)}): {self.count} items in {len(done)} ways, of {sizes}")
+        return done
+
+    def _in_order(self, why: str, line: str) -> list[tuple]:
+        """Run all items as a loop does, which draws random numbers in their order."""
+        self.generators.restore()
+        done = self.run_each(np.arange(self.count))
+        _warn(self.f, why, line)
         return done
 
     def _lowered(self) -> tuple | None:
@@ -233,17 +248,29 @@ class Batch:
         level.given = tuple(self.leaves), wrapped
         leaves = iter(wrapped)
         args, kwargs = _with_leaves(self.call, leaves)
-        generators = Generators(self.f, self.call)
         try:
             y = run(self.f, args, kwargs)
+        except (Exception, Split, OneByOne, Looked) as stop:
+            if not getattr(stop, "ends_run", False):
+                self._refuse_draws(level)
+            raise
         finally:
             level.close()
-        if generators.found and (name := generators.drawn()):
-            generators.restore()  # as if nothing had been drawn
-            raise OneByOne(level, f"it draws random numbers ({name})")
+        self._refuse_draws(level)
         if any(getattr(leaf, "dtype", None) is OBJECT for leaf in iterate_leaves(y)):
             raise OneByOne(level, "the result is an array of objects")
         return places, y, level
+
+    def _refuse_draws(self, level: BatchLevel) -> None:
+        """Refuse draws of random numbers, which are made for one item after another.
+
+        Raises
+        ------
+        OneByOne
+            If there were any.
+        """
+        if name := self.generators.drawn():
+            raise OneByOne(level, f"it draws random numbers ({name})", in_order=True) from None
 
     def run_each(self, places: np.ndarray) -> list[tuple]:
         return [(places[k : k + 1], self.run_item(place), None) for k, place in enumerate(places)]

@@ -29,12 +29,16 @@ class Split(BaseException):
 
 
 class OneByOne(BaseException):
-    """The items of a batch must go one after another: ``why`` says what cannot be done at once."""
+    """The items of a batch must go one after another: ``why`` says what cannot be done at once.
 
-    def __init__(self, level: Any, why: str) -> None:
+    All of them, in their order, where they draw random numbers (``in_order``).
+    """
+
+    def __init__(self, level: Any, why: str, in_order: bool = False) -> None:
         super().__init__(why)
         self.level = level
         self.why = why
+        self.in_order = in_order
         self.line = user_line()
 
 

@@ -19,7 +19,7 @@ from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, evaluated, replays
 from .boundaries import Given, as_foreign, is_number_or_array
 from .ir.looks import NotRecordable, UnsuitedLoopError
-from .machine_code import lower_loops, natively
+from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
@@ -278,14 +278,11 @@ class Compiled:
                 f.on_threads(self.threads)
         native = natively(recorder, output, self.threads)
         if native is not None:
-            recording = RecordedPath(recorder, native.run, native.how)
+            recording = RecordedPath(recorder, native.run, [*native.how, *about_steps(recorder)])
             if replays(recording, values, y):
                 return recording
             self._warn("its native code gave something else than NumPy, and is not used")
-        loops = sum(isinstance(f, Foreign) and f.is_native for _, f, *_ in recorder.plan)
-        how = [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
-        if loops:
-            how = [f"{loops} native loops, and by NumPy {len(recorder.plan) - loops} steps"]
+        how = [*by_steps(recorder), *about_steps(recorder)]
         runs = (Replay(recorder, output, shares).run for shares in (True, False))
         made = (RecordedPath(recorder, run, how) for run in runs)
         return next((recording for recording in made if replays(recording, values, y)), None)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ..rules.rulesets.functions.foreign import Foreign
 from .record.recorder import Recorder
 
 
@@ -25,6 +26,20 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
             reasons.append(repr(error))
     recorder.not_native = "; ".join(reasons)
     return None
+
+
+def by_steps(recorder: Recorder) -> list[str]:
+    """Say how a recording runs that is no machine code as a whole."""
+    loops = sum(isinstance(f, Foreign) and f.is_native for _, f, *_ in recorder.plan)
+    if loops:
+        return [f"{loops} native loops, and by NumPy {len(recorder.plan) - loops} steps"]
+    return [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
+
+
+def about_steps(recorder: Recorder) -> list[str]:
+    """Say what single steps of a recording are, where they have something to say."""
+    steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
+    return [text for f in steps if (text := f.about())]
 
 
 def lower_loops(compiled: Callable[..., Callable]) -> None:

@@ -155,8 +155,9 @@ class ItemRun(LoopRun):
             try:
                 y = list(loop.replayed_item()(*carry, *self.plain, *row))
                 return y[: len(carry)], y[len(carry) :]
-            except CompileError:
+            except CompileError as error:
                 self.refused += 1
+                self._tell(str(error).partition("\n")[0], user_line())
         return loop.step.run(carry, self.plain, row)
 
     def _record(self, carry: list, row: list) -> None:
@@ -166,9 +167,14 @@ class ItemRun(LoopRun):
             return
         if len(loop.bodies) < self.items.ways:
             loop.try_to(loop.add_way, carry, self.plain, row, patient=True)
-        elif not self.told:
+        else:
+            self._tell(f"more than {self.items.ways} ways", _parting(loop.bodies))
+
+    def _tell(self, why: str, line: str) -> None:
+        """Say, once in a run, that items run in Python."""
+        if not self.told:
             self.told = True
-            self.items.tell(f"more than {self.items.ways} ways", _parting(loop.bodies))
+            self.items.tell(why, line)
 
     def results(self) -> tuple:
         self.done = self.end

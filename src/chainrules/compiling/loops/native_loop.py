@@ -107,7 +107,6 @@ class NativeLoop(Foreign):
     )
 
     __primitive__: type
-    is_native = True
 
     def __init__(
         self,
@@ -141,6 +140,11 @@ class NativeLoop(Foreign):
 
     def _none(self, *args: Any) -> Any:
         raise AssertionError("the rules of loops answer")
+
+    @property
+    def is_native(self) -> bool:  # type: ignore[override]
+        """Say whether it has machine code of its own, as all but items of other forms have."""
+        return self.items is None or self.refused <= LOOP_REFUSALS
 
     @property
     def gives_one_shape(self) -> bool:
@@ -209,6 +213,13 @@ class NativeLoop(Foreign):
         """Say whether anything is another that the loop, or one within it, captures."""
         nested = [x.of for code in self.codes for x in code.code.nested]
         return any(x.captured is not None and x.captured.changed() for x in (self, *nested))
+
+    def about(self) -> str:
+        if self.items is None:
+            return ""
+        if not self.is_native:
+            return "items one after another, each a replay of a compiled item"
+        return f"a native loop over items, by {len(self.bodies)} ways through an item"
 
     def on_threads(self, threads: int) -> None:
         if self.items is not None:

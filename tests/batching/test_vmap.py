@@ -625,3 +625,36 @@ def test_draws_of_items_that_go_ways_of_their_own():
             compiled = cr.compile(cr.vmap(functools.partial(f, ours), ways=40))
             with pytest.warns(cr.BatchWarning), pytest.raises(cr.CompileError):
                 compiled(xs)
+
+
+# ---- memory order of items ------------------------------------------------------------------
+
+
+def filled_by_ravel(x):
+    d = x + 0.0
+    d.ravel()[0] = np.sum(x)  # a view of d, as of an array by itself
+    return d
+
+
+def filled_part(x):
+    d = x[np.array([True, False, True])] * 2.0
+    d.ravel()[0] = np.sum(x)
+    return d
+
+
+def filled_by_reshape(x):
+    d = np.exp(x.T)
+    d.reshape(-1)[-1] = np.sum(x)
+    return d
+
+
+@pytest.mark.parametrize("f", [filled_by_ravel, filled_part, filled_by_reshape])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_views_of_items_are_those_of_arrays_by_themselves(f, axis, order):
+    xs = np.asarray(np.arange(27.0).reshape(3, 3, 3) / 10, order=order)
+    expected = np.stack([f(np.moveaxis(xs, axis, 0)[k]) for k in range(3)])
+    np.testing.assert_array_equal(cr.vmap(f, in_axes=axis)(xs), expected)
+    slopes = cr.vmap(cr.grad(lambda x: np.sum(f(x) ** 2)), in_axes=axis)(xs)
+    expected = [cr.grad(lambda x: np.sum(f(x) ** 2))(np.moveaxis(xs, axis, 0)[k]) for k in range(3)]
+    np.testing.assert_allclose(slopes, np.stack(expected), rtol=1e-13)

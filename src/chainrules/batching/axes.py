@@ -11,6 +11,7 @@ import numpy as np
 
 from ..rules import children, describe, name_of, positional_names, shape_of
 from ..rules.containers import LEAVES, constants
+from ..rules.tracing.views import axes_of, bare, laid_out
 
 Axes = Any  # an int, None, or a container of these
 
@@ -101,7 +102,23 @@ def items_of(x: Any, axis: int, place: str) -> Any:
             f"{place} is {describe(x)}, and has no axis {axis} to take items from.\n"
             "  name another one with in_axes, or None for what all items share"
         )
-    return x if axis % rank == 0 else np.moveaxis(x, axis, 0)
+    return items_outermost(x if axis % rank == 0 else np.moveaxis(x, axis, 0))
+
+
+def items_outermost(block: Any) -> Any:
+    """Return a block whose items lie one after another in memory, each as an array by itself does.
+
+    What NumPy makes of an item has the memory order of that item, and is a view where that allows
+    it: so it must be of a batch.
+    """
+    plain = bare(block)
+    if type(plain) is not np.ndarray or plain.ndim < 2 or plain.size == 0:
+        return block
+    strides = [abs(stride) for stride in plain.strides]
+    if strides[0] >= max(strides[1:]) or plain.shape[0] == 1:
+        return block
+    inner = axes_of(plain[0]) or range(plain.ndim - 1)
+    return laid_out(block, (0, *[axis + 1 for axis in inner]))
 
 
 def check_axes(axes: Axes, name: str) -> None:

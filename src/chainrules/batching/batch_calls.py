@@ -47,6 +47,7 @@ from ..rules.tracing.views import (
     view_by,
 )
 from ..rules.tracing.writing import is_fresh
+from .axes import items_outermost
 from .batch_values import BatchValues
 from .batched import BatchedArray
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
@@ -140,6 +141,9 @@ class BatchCalls(BatchValues):
         if f is np.ravel and type(y) is Block and not bare(y.values)[0].flags.c_contiguous:
             y = Block(np.copy(y.values))  # where a reshaped array would be a view, ravel copies
         if type(y) is Block:
+            outermost = items_outermost(y.values)
+            if outermost is not y.values and not _is_view(y.values, args):
+                y = Block(outermost)
             batched = self._of(y.values, f, args, kwargs, reduces or isinstance(f, np.ufunc))
             for x in args if type(batched) is BatchedArray else ():
                 if type(x) is BatchedArray and batched.block is x.block:
@@ -243,6 +247,10 @@ def _as_array(x: Any) -> Any:
 
 def is_shared(y: Any, x: Any) -> bool:
     return y is x or shares_memory(y, x)
+
+
+def _is_view(y: Any, args: tuple) -> bool:
+    return any(type(x) is BatchedArray and is_shared(y, x.block) for x in args)
 
 
 def _structure(y: Any) -> Any:

@@ -226,7 +226,7 @@ def row_of(program: Any, options: argparse.Namespace) -> PriceRow:
 
 def of_peers(program: Any, point: Any) -> Iterator[Any]:
     """Yield the derivatives of the peers that take this program, as ``cr.cost`` measures ours."""
-    from chainrules._cost_programs import Program
+    from chainrules._cost_programs import PricedProgram
 
     for peer, f in program.of_peers():
         kinds = [program.mode or ("jacfwd" if point.inputs <= point.outputs else "jacrev")]
@@ -237,7 +237,7 @@ def of_peers(program: Any, point: Any) -> Iterator[Any]:
                 made = peer.outermost("gradient")(f, argnums=point.positions)
             else:
                 made = of_first(peer.outermost(kind), f)
-            yield Program(
+            yield PricedProgram(
                 kind, 1, True, waited(peer, peer.compiled(made)), peer.name,
                 prepare=lambda args, peer=peer: tuple(map(peer.array, args)),
             )  # fmt: skip

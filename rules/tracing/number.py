@@ -301,6 +301,8 @@ class TracedNumber(Traced):
         # Reached only for names that are not defined here or by an engine.
         if name in _UNSET:
             raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
+        if name == "ndim" and hasattr(value(self), name):
+            return value(self).ndim  # the class has none, by which pint tells classes of arrays
         if name.startswith("_") or not hasattr(value(self), name):
             instead = instead_of(name, type_under(self))
             said = f"a traced {describe(self)} has no attribute {name!r}"
@@ -310,7 +312,7 @@ class TracedNumber(Traced):
 
     dtype, flags = _constant_property("dtype"), _constant_property("flags")
     shape, strides = _constant_property("shape"), _constant_property("strides")
-    ndim, size = _constant_property("ndim"), _constant_property("size")
+    size = _constant_property("size")
     itemsize, nbytes = _constant_property("itemsize"), _constant_property("nbytes")
 
     T, mT = _property(np.transpose), _property(np.matrix_transpose)  # noqa: N815

@@ -4,7 +4,7 @@
 back through, and a NaN that appears there is raised with that call's line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -79,31 +79,42 @@ class WatchedCotangents(Cotangents):
         self.infinite = ""
 
     def order(self, inputs: int, last: bool) -> Iterator[int]:
-        lines, wanted = self.tape.lines, self.tape.wanted
         for i in range(len(self.entries) - 1, inputs - 1, -1):
             ybar = self.bars[i]
-            if ybar is None:
+            looks = None if ybar is None else self.looks(i, ybar)
+            with pulling_through(self.tape.lines.get(i)):
                 yield i
-                continue
-            parents = parents_of(self.entries[i])
-            before = [self.bars[parent] for parent in parents]
-            known = [_bad(xbar, wanted) is not None for xbar in before]
-            with pulling_through(lines.get(i)):
-                yield i
-            if not any(wanted):
-                continue
-            self.note_infinity(i, ybar, parents)
-            if _bad(ybar, wanted) is None:
-                for parent, xbar, was_bad in zip(parents, before, known, strict=True):
-                    if not was_bad:
-                        self.check(i, parent, wanted, first=xbar is None)
+            if looks is not None:
+                looks()
+
+    def looks(self, i: int, ybar: Any) -> Callable[[], None] | None:
+        """Look at what is there before entry ``i`` is pulled back, and return the look after it.
+
+        Afterwards ``ybar`` may be gone: a large one is multiplied in its own memory.
+        """
+        wanted = self.tape.wanted
+        if not any(wanted):
+            return None
+        parents = parents_of(self.entries[i])
+        before = [
+            (self.bars[parent] is None, _bad(self.bars[parent], wanted)) for parent in parents
+        ]
+        finite, good = _bad(ybar, INFINITE) is None, _bad(ybar, wanted) is None
+        zero = _is_zero(ybar)
+
+        def after() -> None:
+            if finite and not self.infinite:
+                self.note_infinity(i, parents)
+            for parent, (first, was_bad) in zip(parents, before, strict=True):
+                if good and was_bad is None:
+                    self.check(i, parent, wanted, first and not zero)
+
+        return after
 
     def made(self, i: int) -> CalledAt:
         return self.tape.lines.get(i, CalledAt("an operation", "an unknown line"))
 
-    def note_infinity(self, i: int, ybar: Any, parents: Any) -> None:
-        if self.infinite or _bad(ybar, INFINITE) is not None:
-            return
+    def note_infinity(self, i: int, parents: Any) -> None:
         for parent in parents:
             if (found := _bad(self.bars[parent], INFINITE)) is not None:
                 name, line = self.made(i)

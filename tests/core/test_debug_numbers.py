@@ -106,6 +106,21 @@ def test_zero():
     assert said.startswith("the pullback of maximum gives zeros alone")
 
 
+def test_a_zero_that_was_given_is_not_one_that_appears():
+    with cr.debug(zero=True):
+        _, pull = cr.vjp(lambda x: x * 2.0, X)
+        (xbar,) = pull(np.zeros(3))
+    np.testing.assert_array_equal(xbar, np.zeros(3))
+
+
+def test_large_arrays_whose_cotangents_are_made_in_place():
+    x = np.linspace(0.0, 1.0, 20_000)
+    said = stopped(REVERSE["grad"], lambda x: np.sum(2.0 * np.exp(np.sqrt(x * 1.0))), x, inf=True)
+    assert said.startswith("the pullback of sqrt gives an infinity at [0]")
+    said = stopped(REVERSE["grad"], lambda x: np.sum(np.sqrt(x * x) * 2.0), x, nan=True)
+    assert said.startswith("the pullback of multiply gives a NaN at [0]")
+
+
 def test_nothing_to_stop_at():
     with cr.debug(nan=True, inf=True, zero=True):
         assert cr.grad(lambda x: x * x)(3.0) == 6.0

@@ -89,7 +89,7 @@ release: $(VENV)/with-release  ## build sdist and wheel into dist/, check them, 
 	$(python) -P .ci/release.py
 
 clean:  ## remove the environments and what checks and builds leave behind
-	rm -rf .venv .venv-ci .venv-ci-newest build dist docs/_build docs/generated .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-ci .venv-ci-newest rules/accelerated/*.so build dist docs/_build docs/generated .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- the environment --------------------------------------------------------------------------

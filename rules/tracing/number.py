@@ -147,6 +147,8 @@ def _place_of(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 BOOL = np.dtype(bool)
 
+# Attributes that the class of numbers has not: by these pint tells classes of arrays.
+OF_INSTANCES = frozenset({"ndim"})
 # Slots that are empty until something needs them.
 _UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})
 
@@ -301,8 +303,8 @@ class TracedNumber(Traced):
         # Reached only for names that are not defined here or by an engine.
         if name in _UNSET:
             raise AttributeError(name)  # asked by every write, and caught: so it is made quickly
-        if name == "ndim" and hasattr(value(self), name):
-            return value(self).ndim  # the class has none, by which pint tells classes of arrays
+        if name in OF_INSTANCES and hasattr(value(self), name):
+            return getattr(value(self), name)
         if name.startswith("_") or not hasattr(value(self), name):
             instead = instead_of(name, type_under(self))
             said = f"a traced {describe(self)} has no attribute {name!r}"

@@ -8,7 +8,7 @@ import numpy as np
 from .rules import frule
 from .rules.tracing.array import TracedArray
 from .rules.tracing.duck_typing import OfNumPys
-from .rules.tracing.number import TracedNumber
+from .rules.tracing.number import OF_INSTANCES, TracedNumber
 
 # What is written out in Python, and is not one call of a NumPy function.
 IN_PYTHON = {
@@ -47,6 +47,8 @@ def status_of(cls: type, name: str) -> str:
     found = inspect.getattr_static(cls, name, None)
     if isinstance(found, OfNumPys):
         found = found.part
+    if found is None and name in OF_INSTANCES:
+        return "passed through"
     if found is None:
         return f"refused: cannot be followed; write cr.value(x).{name}"
     if not isinstance(found, property) and not inspect.isfunction(found):

@@ -149,8 +149,7 @@ BOOL = np.dtype(bool)
 
 # Attributes that the class of numbers has not: by these pint tells classes of arrays.
 OF_INSTANCES = frozenset({"ndim"})
-# Slots that are empty until something needs them.
-_UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})
+_UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})  # until they are needed
 
 
 class TracedNumber(Traced):

@@ -6,34 +6,36 @@ from ..rules import Traced
 from ..rules.annotations import Function, Value
 from ..rules.containers import iterate_leaves
 from ..rules.refusals.table import refusal
-from ..rules.tracing.level import value
+from ..rules.tracing.level import Level, value
 from ..rules.tracing.watching import WatchedLevel, at_index, bad_number, operation_of, stops
 from .blocks import BlockDuals
 from .dual import ForwardLevel
 from .still import unmarked
 
 
-class WatchedDuals(WatchedLevel, ForwardLevel):
+class WatchedTangents(WatchedLevel):
+    """The part of a watched level that looks at each tangent."""
+
+    __slots__ = ()
+
+    def note(self, f: Function | str, y: Value, operands: tuple) -> None:
+        super().note(f, y, operands)
+        look_at_tangents(self, f, y, operands)
+
+
+class WatchedDuals(WatchedTangents, ForwardLevel):
     """A level of dual numbers that looks at each tangent."""
 
     __slots__ = ()
 
-    def note(self, f: Function | str, y: Value, operands: tuple) -> None:
-        super().note(f, y, operands)
-        look_at_tangents(self, f, y, operands)
 
-
-class WatchedBlocks(WatchedLevel, BlockDuals):
+class WatchedBlocks(WatchedTangents, BlockDuals):
     """A level of dual numbers with blocks of directions that looks at each block."""
 
     __slots__ = ()
 
-    def note(self, f: Function | str, y: Value, operands: tuple) -> None:
-        super().note(f, y, operands)
-        look_at_tangents(self, f, y, operands)
 
-
-def look_at_tangents(level: ForwardLevel, f: Function | str, y: Value, operands: tuple) -> None:
+def look_at_tangents(level: Level, f: Function | str, y: Value, operands: tuple) -> None:
     """Raise where the tangent of ``y`` has a number that is wanted, and no operand's has."""
     wanted = stops()
     if wanted is None or (found := bad_number(_tangents(level, y), wanted)) is None:
@@ -46,7 +48,7 @@ def look_at_tangents(level: ForwardLevel, f: Function | str, y: Value, operands:
         )
 
 
-def _tangents(level: ForwardLevel, x: Value) -> list[Any]:
+def _tangents(level: Level, x: Value) -> list[Any]:
     """Return the numbers of the tangents in ``x``."""
     return [
         value(unmarked(leaf.tangent))

@@ -77,18 +77,21 @@ as_doubles(PyObject *a, PyObject *b, double *x, double *y)
     return (is_float(a) || is_float(b)) && as_double(a, x) && as_double(b, y);
 }
 
-/* The result of two operands: a float64, if one of them is. */
 static PyObject *
-new_float(double x, PyObject *a, PyObject *b)
+new_float64(double x)
 {
-    if (Py_TYPE(a) != FLOAT64 && Py_TYPE(b) != FLOAT64) {
-        return PyFloat_FromDouble(x);
-    }
     PyObject *number = FLOAT64->tp_alloc(FLOAT64, 0);
     if (number != NULL) {
         ((PyFloatObject *)number)->ob_fval = x;
     }
     return number;
+}
+
+/* The result of two operands: a float64, if one of them is. */
+static PyObject *
+new_float(double x, PyObject *a, PyObject *b)
+{
+    return Py_TYPE(a) == FLOAT64 || Py_TYPE(b) == FLOAT64 ? new_float64(x) : PyFloat_FromDouble(x);
 }
 
 static PyObject *

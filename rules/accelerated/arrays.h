@@ -52,16 +52,6 @@ is_like(PyObject *x, PyObject *y)
     return of_x != NULL && of_y != NULL && PyArray_SAMESHAPE(of_x, of_y);
 }
 
-static PyObject *
-new_traced_array(PyTypeObject *type, PyObject *level, PyObject *y, Py_ssize_t slot, PyObject *extra)
-{
-    PyObject *traced = new_traced(type, level, y, slot, extra);
-    if (traced != NULL) {
-        SLOT(traced, BASE_AND_PATH) = Py_NewRef(Py_None);
-    }
-    return traced;
-}
-
 /* ---- forward: the tangent is made at once ---- */
 
 /* `xdot * partial`, or `partial * xdot` where the rule has one argument, as the methods have it. */
@@ -167,15 +157,7 @@ traced_array(PyObject *level, PyObject *y, PyObject *made)
     if (Py_TYPE(level) != TAPE) {
         return new_traced_array(DUAL_ARRAY, level, y, TANGENT_OF_ARRAY, made);
     }
-    PyObject *entries = SLOT(level, ENTRIES);
-    PyObject *position = PyLong_FromSsize_t(PyList_GET_SIZE(entries));
-    int appended = position == NULL ? -1 : PyList_Append(entries, made);
-    Py_DECREF(made);
-    if (appended < 0) {
-        Py_DECREF(y);
-        Py_XDECREF(position);
-        return NULL;
-    }
+    PyObject *position = appended(level, made);
     return new_traced_array(ENTRY_ARRAY, level, y, POSITION_IN_ARRAY, position);
 }
 

@@ -115,11 +115,7 @@ dual_array(PyObject *level, PyObject *y, PyObject *tangents)
         Py_DECREF(y);
         return ydot;
     }
-    PyObject *traced = new_traced(DUAL_ARRAY, level, y, TANGENT_OF_ARRAY, ydot);
-    if (traced != NULL) {
-        SLOT(traced, BASE_AND_PATH) = Py_NewRef(Py_None);
-    }
-    return traced;
+    return new_traced_array(DUAL_ARRAY, level, y, TANGENT_OF_ARRAY, ydot);
 }
 
 /* The join on a tape, which makes its entry of the kind that is the rule of `np.stack`. */

@@ -133,20 +133,17 @@ new_traced(PyTypeObject *type, PyObject *level, PyObject *primal, Py_ssize_t slo
     return traced;
 }
 
-/* The traced number of an entry that is appended to a tape; it takes over `y` and `entry`. */
+/* The position of an entry, which it takes over, appended to a tape. */
 static PyObject *
-record(PyObject *tape, PyObject *y, PyObject *entry)
+appended(PyObject *tape, PyObject *entry)
 {
     PyObject *entries = SLOT(tape, ENTRIES);
     PyObject *position = PyLong_FromSsize_t(PyList_GET_SIZE(entries));
-    if (position == NULL || PyList_Append(entries, entry) < 0) {
-        Py_XDECREF(position);
-        Py_DECREF(entry);
-        Py_DECREF(y);
-        return NULL;
+    if (position != NULL && PyList_Append(entries, entry) < 0) {
+        Py_CLEAR(position);
     }
     Py_DECREF(entry);
-    return new_traced(ENTRY_NUMBER, tape, y, POSITION, position);
+    return position;
 }
 
 /* Whether a level takes what is computed now: a tape, until it is closed or swept. */
@@ -254,7 +251,7 @@ traced_result(PyObject *level, PyObject *y, PyObject *made)
         return UNHANDLED;
     }
     if (Py_TYPE(level) == TAPE) {
-        return record(level, y, made);
+        return new_traced(ENTRY_NUMBER, level, y, POSITION, appended(level, made));
     }
     return new_traced(DUAL, level, y, TANGENT, made);
 }

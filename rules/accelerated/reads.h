@@ -69,16 +69,6 @@ draft_of(PyObject *x, Py_ssize_t k)
 }
 
 static PyObject *
-new_float64(double x)
-{
-    PyObject *number = FLOAT64->tp_alloc(FLOAT64, 0);
-    if (number != NULL) {
-        ((PyFloatObject *)number)->ob_fval = x;
-    }
-    return number;
-}
-
-static PyObject *
 shape_of(PyArrayObject *array)
 {
     int axes = PyArray_NDIM(array);
@@ -159,6 +149,17 @@ static int
 is_traced_array(PyObject *x)
 {
     return x != NULL && (Py_TYPE(x) == ENTRY_ARRAY || Py_TYPE(x) == DUAL_ARRAY);
+}
+
+/* A traced array that is a view of none; it takes over `y` and `extra`, as `new_traced` does. */
+static PyObject *
+new_traced_array(PyTypeObject *type, PyObject *level, PyObject *y, Py_ssize_t slot, PyObject *extra)
+{
+    PyObject *traced = new_traced(type, level, y, slot, extra);
+    if (traced != NULL) {
+        SLOT(traced, BASE_AND_PATH) = Py_NewRef(Py_None);
+    }
+    return traced;
 }
 
 /* The plain array under a traced one, borrowed; NULL where there is none, or it is written to. */

@@ -20,7 +20,7 @@ def _built() -> Any:
     except ImportError:  # it is made when the package is built, if there is a compiler
         return None
     room = Path(__file__).parent
-    # In a checkout the sources may be newer; a wheel has none.
+    # In a checkout the sources may be newer; a wheel has those that it was made from.
     return _numbers if digest_of(room) in ("", _numbers.digest) else None
 
 

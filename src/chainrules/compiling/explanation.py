@@ -244,7 +244,7 @@ class _Watched(Recorder):
         line, of = (user_line(), "") if through is None else (through.line, through.name)
         made = ExplainedStep(name, self.forms[-1], line, now - self.last, reads, finite, cuts, of)
         self.noted.append(made)
-        if self.infinite is None and not _is_finite(y, "inf"):
+        if self.stop == "nan" and self.infinite is None and not _is_finite(y, "inf"):
             self.infinite = made
         if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
             self.bad, self.place = made, _place_of_bad(y, self.stop)

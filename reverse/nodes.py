@@ -22,6 +22,7 @@ from ..rules import (
     rrule,
     type_under,
 )
+from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.shapes import FLOAT64, FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
@@ -345,3 +346,7 @@ def any_integer(tape: "Tape", args: tuple) -> bool:
             if type_under(x) is int or (dtype is not None and dtype.kind in "iu"):
                 return True
     return False
+
+
+if numbers is not None:
+    numbers.register_nodes(KindNode, Active, space_of)

@@ -13,7 +13,7 @@
    answer in its own way; likewise a traced number. */
 static PyTypeObject *ENTRY_NUMBER, *DUAL, *ENTRY_ARRAY, *DUAL_ARRAY;
 static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
-static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED;
+static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY;
 
 /* Offsets of their slots. */
 static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
@@ -128,6 +128,21 @@ register_duals(PyObject *module, PyObject *args)
     BLOCK_DUALS = block_duals;
     DUAL = dual;
     DUAL_ARRAY = dual_array;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_buffers_doc,
+"register_buffers(buffer_array)\n--\n\n"
+"Note the class of arrays that are plain until something traced is written into them.");
+
+static PyObject *
+register_buffers(PyObject *module, PyObject *buffer_array)
+{
+    if (!PyType_Check(buffer_array)) {
+        PyErr_SetString(PyExc_TypeError, "register_buffers takes a class");
+        return NULL;
+    }
+    BUFFER_ARRAY = (PyTypeObject *)Py_NewRef(buffer_array);
     Py_RETURN_NONE;
 }
 

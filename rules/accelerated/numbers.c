@@ -8,6 +8,7 @@
 #include "operators.h"
 #include "arrays.h"
 #include "linear.h"
+#include "writes.h"
 #include "joins.h"
 #include "sweep.h"
 
@@ -291,18 +292,61 @@ accelerate_numbers(PyObject *module, PyObject *args)
 
 static PyObject *getitem; /* the method in Python */
 
+/* Read a number of what a buffer holds; UNHANDLED for anything else. */
+static PyObject *
+read_buffer(PyObject *held, PyObject *index)
+{
+    npy_intp places[MOST_AXES];
+    if (is_traced_array(held)) {
+        return read_item(held, index);
+    }
+    if (!is_float64_array(held) || !places_of(index, (PyArrayObject *)held, places)) {
+        return UNHANDLED;
+    }
+    return new_float64(*(double *)PyArray_GetPtr((PyArrayObject *)held, places));
+}
+
 static PyObject *
 getitem_method(PyObject *self, PyObject *index)
 {
-    PyObject *y = read_item(self, index);
+    PyObject *held = settled(self);
+    PyObject *y = held == self ? read_item(self, index) : read_buffer(held, index);
     return y == UNHANDLED ? in_python(getitem, self, index) : y;
 }
 
-static PyMethodDef methods_of_arrays[] = {{"__getitem__", getitem_method, METH_O, NULL}};
+static PyObject *setitem; /* the method in Python */
+
+static PyObject *
+setitem_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count == 2) {
+        /* A buffer holds an array of a level: the innermost of what was written into it. */
+        PyObject *held = settled(self), *v = settled(args[1]);
+        int known = is_traced_array(held)
+                    && (held == self || SLOT(self, BASE_AND_PATH) == Py_None);
+        int done = known ? write_item(held, args[0], v) : 0;
+        if (done != 0) {
+            return done < 0 ? NULL : Py_NewRef(Py_None);
+        }
+    }
+    PyObject *stack[4] = {NULL, self};
+    if (count > 2) {
+        PyErr_SetString(PyExc_TypeError, "__setitem__ takes two arguments");
+        return NULL;
+    }
+    memcpy(stack + 2, args, count * sizeof(PyObject *));
+    return PyObject_Vectorcall(setitem, stack + 1, (count + 1) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               NULL);
+}
+
+static PyMethodDef methods_of_arrays[] = {
+    {"__getitem__", getitem_method, METH_O, NULL},
+    {"__setitem__", (PyCFunction)(void (*)(void))setitem_method, METH_FASTCALL, NULL},
+};
 
 PyDoc_STRVAR(accelerate_arrays_doc,
 "accelerate_arrays(traced_array)\n--\n\n"
-"Replace the reading method of a class by an accelerated one.");
+"Replace the reading and the writing method of a class by accelerated ones.");
 
 static PyObject *
 accelerate_arrays(PyObject *module, PyObject *traced_array)
@@ -312,7 +356,10 @@ accelerate_arrays(PyObject *module, PyObject *traced_array)
         return NULL;
     }
     getitem = PyObject_GetAttrString(traced_array, "__getitem__");
-    if (getitem == NULL || replace_methods((PyTypeObject *)traced_array, methods_of_arrays, 1) < 0) {
+    setitem = PyObject_GetAttrString(traced_array, "__setitem__");
+    if (getitem == NULL || setitem == NULL
+        || replace_methods((PyTypeObject *)traced_array, methods_of_arrays,
+                           Py_ARRAY_LENGTH(methods_of_arrays)) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -377,6 +424,7 @@ static PyMethodDef functions[] = {
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
     {"register_linear", register_linear, METH_VARARGS, register_linear_doc},
     {"register_blocks", register_blocks, METH_VARARGS, register_blocks_doc},
+    {"register_writes", register_writes, METH_VARARGS, register_writes_doc},
     {"register_pulls", register_pulls, METH_VARARGS, register_pulls_doc},
     {"register_nodes", register_nodes, METH_VARARGS, register_nodes_doc},
     {"register_reads", register_reads, METH_VARARGS, register_reads_doc},

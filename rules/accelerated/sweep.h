@@ -3,7 +3,7 @@
 #ifndef CHAINRULES_SWEEP_H
 #define CHAINRULES_SWEEP_H
 
-#include "pulls.h"
+#include "writes.h"
 
 /* Whether a cotangent is multiplied and added here: floats, and duals. */
 static int
@@ -145,6 +145,10 @@ pull_entry(Order *self, PyObject *entry, PyObject *ybar)
         return 1;
     }
     if (size == NODE || size == BROADCAST) {
+        int written = size == NODE ? pull_write(self, PyTuple_GET_ITEM(entry, 0), ybar) : 0;
+        if (written != 0) {
+            return written;
+        }
         if (!(size == NODE ? is_linear_node(PyTuple_GET_ITEM(entry, 0), ybar)
                            : is_array_of_sweep(ybar))) {
             return 0;

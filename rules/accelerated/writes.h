@@ -1,0 +1,266 @@
+/* Writes of single numbers into arrays that have a draft, as `write` of the levels does, and their
+   way back. */
+
+#ifndef CHAINRULES_WRITES_H
+#define CHAINRULES_WRITES_H
+
+#include "pulls.h"
+
+static PyTypeObject *WRITE_NODE, *PROJECT_NUMBER;
+static Py_ssize_t GIVEN;                                              /* of levels */
+static Py_ssize_t MOVED, SEEN_BY, VIEWS;                              /* of memory */
+static Py_ssize_t WRITE_ACTIVE, WRITE_AXES, WRITE_BEFORE, WRITE_FORM, WRITE_INDEX, WRITE_PATH;
+static Py_ssize_t WRITE_POSITION, WRITE_SENSITIVE, WRITE_SHAPE;       /* of nodes */
+static Py_ssize_t NUMBER_DTYPE;                                       /* of spaces of numbers */
+
+PyDoc_STRVAR(register_writes_doc,
+"register_writes(write_node, engine, memory, project_number)\n--\n\n"
+"Note the classes of a write on a tape, of levels, of memory, and of spaces of numbers.");
+
+static PyObject *
+register_writes(PyObject *module, PyObject *args)
+{
+    PyTypeObject *node, *engine, *memory, *project_number;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!", &PyType_Type, &node, &PyType_Type, &engine,
+                          &PyType_Type, &memory, &PyType_Type, &project_number)
+        || offset_of(engine, "given", &GIVEN) < 0 || offset_of(memory, "moved", &MOVED) < 0
+        || offset_of(memory, "seen_by", &SEEN_BY) < 0 || offset_of(memory, "views", &VIEWS) < 0
+        || offset_of(node, "active", &WRITE_ACTIVE) < 0
+        || offset_of(node, "axes", &WRITE_AXES) < 0
+        || offset_of(node, "before", &WRITE_BEFORE) < 0
+        || offset_of(node, "form", &WRITE_FORM) < 0
+        || offset_of(node, "index", &WRITE_INDEX) < 0
+        || offset_of(node, "path", &WRITE_PATH) < 0
+        || offset_of(node, "position", &WRITE_POSITION) < 0
+        || offset_of(node, "sensitive", &WRITE_SENSITIVE) < 0
+        || offset_of(node, "shape", &WRITE_SHAPE) < 0
+        || offset_of(project_number, "dtype", &NUMBER_DTYPE) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    WRITE_NODE = node;
+    PROJECT_NUMBER = project_number;
+    Py_RETURN_NONE;
+}
+
+/* ---- the draft that is written to ---- */
+
+/* The memory of a root that has a draft which nobody else sees, borrowed; else NULL. */
+static PyObject *
+memory_to_write(PyObject *x)
+{
+    PyObject *memory = SLOT(x, MEMORY);
+    if (WRITE_NODE == NULL || SLOT(x, PRIMAL) != NULL || SLOT(x, BASE_AND_PATH) != Py_None
+        || memory == NULL || Py_TYPE(memory) != MEMORY_TYPE) {
+        return NULL;
+    }
+    PyObject *seen_by = SLOT(memory, SEEN_BY), *views = SLOT(memory, VIEWS);
+    PyObject *given = SLOT(SLOT(x, AT_LEVEL), GIVEN);
+    int apart = seen_by != NULL && PyList_CheckExact(seen_by) && PyList_GET_SIZE(seen_by) == 0
+                && views != NULL && PyDict_CheckExact(views) && PyDict_GET_SIZE(views) == 0;
+    return apart && (given == NULL || given == Py_None) ? memory : NULL;
+}
+
+/* Where a number is written in a draft's array; NULL where that is not done here. */
+static double *
+place_to_write(PyObject *x, PyObject *index, npy_intp *places)
+{
+    PyObject *values = draft_of(x, 0);
+    if (!is_float64_array(values) || !PyArray_ISWRITEABLE((PyArrayObject *)values)
+        || !places_of(index, (PyArrayObject *)values, places)) {
+        return NULL;
+    }
+    return PyArray_GetPtr((PyArrayObject *)values, places);
+}
+
+/* Whether a number may be written here, and its value: one of `level`, or a constant. */
+static int
+value_to_write(PyObject *v, PyObject *level, double *value)
+{
+    if (level_of(v) == level) {
+        PyObject *y = SLOT(v, PRIMAL);
+        if (y == NULL || !is_float(y)) {
+            return 0;
+        }
+        *value = VALUE(y);
+        return 1;
+    }
+    return as_double(v, value);
+}
+
+/* ---- forward ---- */
+
+/* Write the tangent of `v` beside it. Whether it was done. */
+static int
+write_tangent(PyObject *x, PyObject *v, const npy_intp *places)
+{
+    PyObject *level = SLOT(x, AT_LEVEL), *tangents = draft_of(x, 1);
+    PyArrayObject *values = (PyArrayObject *)draft_of(x, 0);
+    int in_block = Py_TYPE(level) == BLOCK_DUALS;
+    if (!is_beside(tangents, values, in_block) || !PyArray_ISWRITEABLE((PyArrayObject *)tangents)) {
+        return 0;
+    }
+    PyArrayObject *xdot = (PyArrayObject *)tangents;
+    PyObject *vdot = level_of(v) == level ? SLOT(v, TANGENT) : NULL;
+    if (!in_block) {
+        if (vdot != NULL && !is_float(vdot)) {
+            return 0;
+        }
+        *(double *)PyArray_GetPtr(xdot, (npy_intp *)places) = vdot == NULL ? 0.0 : VALUE(vdot);
+        return 1;
+    }
+    npy_intp led[MOST_AXES + 1], size = PyArray_DIM(xdot, 0);
+    if (vdot != NULL
+        && (!is_block(vdot) || PyArray_DIM((PyArrayObject *)vdot, 0) != size)) {
+        return 0;
+    }
+    memcpy(led + 1, places, MOST_AXES * sizeof(npy_intp));
+    for (led[0] = 0; led[0] < size; led[0]++) {
+        double share = 0.0;
+        if (vdot != NULL) {
+            share = AT(PyArray_BYTES((PyArrayObject *)vdot),
+                       PyArray_STRIDE((PyArrayObject *)vdot, 0), led[0]);
+        }
+        *(double *)PyArray_GetPtr(xdot, led) = share;
+    }
+    return 1;
+}
+
+/* ---- reverse ---- */
+
+/* Append the node of a write, and let the array be what it made; 0 where it was not done. */
+static int
+record_write(PyObject *x, PyObject *index, PyObject *v)
+{
+    PyObject *tape = SLOT(x, AT_LEVEL), *before = SLOT(x, POSITION_IN_ARRAY);
+    int is_of_tape = level_of(v) == tape;
+    if (before == NULL || !PyLong_CheckExact(before)) {
+        return 0;
+    }
+    int sensitive = is_sensitive(tape, before);
+    if (sensitive == 0 && is_of_tape) {
+        sensitive = is_sensitive(tape, SLOT(v, POSITION));
+    }
+    if (sensitive < 0) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    PyObject *node = WRITE_NODE->tp_alloc(WRITE_NODE, 0);
+    if (node == NULL) {
+        return -1;
+    }
+    SLOT(node, WRITE_BEFORE) = Py_NewRef(before);
+    SLOT(node, WRITE_PATH) = PyTuple_New(0);
+    SLOT(node, WRITE_AXES) = Py_NewRef(Py_None);
+    SLOT(node, WRITE_INDEX) = Py_NewRef(index);
+    SLOT(node, WRITE_SHAPE) = PyTuple_New(0);
+    SLOT(node, WRITE_SENSITIVE) = PyBool_FromLong(sensitive);
+    SLOT(node, WRITE_FORM) = PyObject_CallOneArg(SPACE_OF, draft_of(x, 0));
+    PyObject *active = Py_NewRef(Py_None);
+    if (is_of_tape) {
+        Py_SETREF(active, ACTIVE->tp_alloc(ACTIVE, 0));
+        if (active != NULL) {
+            SLOT(active, ACTIVE_PARENT) = Py_NewRef(SLOT(v, POSITION));
+            SLOT(active, ACTIVE_SPACE) = PyObject_CallOneArg(SPACE_OF, SLOT(v, PRIMAL));
+        }
+    }
+    SLOT(node, WRITE_ACTIVE) = active;
+    int made = SLOT(node, WRITE_FORM) != NULL && active != NULL && SLOT(node, WRITE_PATH) != NULL
+               && SLOT(node, WRITE_SHAPE) != NULL
+               && (active == Py_None || SLOT(active, ACTIVE_SPACE) != NULL);
+    PyObject *entry = made ? PyTuple_Pack(1, node) : NULL;
+    PyObject *position = entry == NULL ? NULL : appended(tape, entry);
+    if (position != NULL) {
+        SLOT(node, WRITE_POSITION) = Py_NewRef(position);
+        Py_SETREF(SLOT(x, POSITION_IN_ARRAY), position);
+    }
+    Py_DECREF(node);
+    return position == NULL ? -1 : 1;
+}
+
+/* Do `x[index] = v` of a traced array. Whether it was done; -1 for an error. */
+static int
+write_item(PyObject *x, PyObject *index, PyObject *v)
+{
+    PyObject *level = SLOT(x, AT_LEVEL);
+    if (level == NULL || !is_accelerated(level) || !is_open(level)
+        || Py_TYPE(x) != (Py_TYPE(level) == TAPE ? ENTRY_ARRAY : DUAL_ARRAY)) {
+        return 0;
+    }
+    PyObject *memory = memory_to_write(x);
+    npy_intp places[MOST_AXES];
+    double *place = memory == NULL ? NULL : place_to_write(x, index, places), value;
+    if (place == NULL || !value_to_write(v, level, &value)) {
+        return 0;
+    }
+    int done = Py_TYPE(level) == TAPE ? record_write(x, index, v) : write_tangent(x, v, places);
+    if (done == 1) {
+        *place = value;
+        Py_XSETREF(SLOT(memory, MOVED), Py_NewRef(Py_None));
+    }
+    return done;
+}
+
+/* ---- the way back ---- */
+
+/* Whether what was written is a constant, or a float64 whose cotangent needs no projection. */
+static int
+is_plain_number(PyObject *active)
+{
+    if (active == Py_None) {
+        return 1;
+    }
+    PyObject *space = active != NULL && Py_TYPE(active) == ACTIVE ? SLOT(active, ACTIVE_SPACE) : NULL;
+    return space != NULL && Py_TYPE(space) == PROJECT_NUMBER && SLOT(space, NUMBER_DTYPE) != NULL
+           && ((PyArray_Descr *)SLOT(space, NUMBER_DTYPE))->type_num == NPY_DOUBLE;
+}
+
+/* Pull back through the write of a number, in the sweep's own memory. Whether it was done. */
+static int
+pull_write(Order *self, PyObject *node, PyObject *ybar)
+{
+    if (WRITE_NODE == NULL || Py_TYPE(node) != WRITE_NODE) {
+        return 0;
+    }
+    PyObject *path = SLOT(node, WRITE_PATH), *active = SLOT(node, WRITE_ACTIVE);
+    PyObject *before = SLOT(node, WRITE_BEFORE), *position = SLOT(node, WRITE_POSITION);
+    PyObject *index = SLOT(node, WRITE_INDEX), *whole = ybar;
+    PyArrayObject *alive = NULL;
+    npy_intp places[MOST_AXES];
+    if (path == NULL || !PyTuple_CheckExact(path) || PyTuple_GET_SIZE(path) > 0 || position == NULL
+        || PySet_Contains(self->owned, position) != 1 || !is_plain_number(active)) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (SLOT(node, WRITE_SENSITIVE) == Py_True) {
+        alive = Py_TYPE(ybar) == MASKED ? (PyArrayObject *)SLOT(ybar, ALIVE) : NULL;
+        if (alive == NULL || Py_TYPE(alive) != &PyArray_Type || PyArray_TYPE(alive) != NPY_BOOL
+            || !PyArray_ISBEHAVED(alive) || PyArray_NDIM(alive) > MOST_AXES
+            || !places_of(index, alive, places)) {
+            return 0;
+        }
+        whole = SLOT(ybar, MASKED_VALUE);
+    }
+    double *place = whole == NULL ? NULL : place_in(whole, index);
+    Py_ssize_t at = before != NULL && PyLong_CheckExact(before) ? PyLong_AsSsize_t(before) : -1;
+    if (place == NULL || at < 0 || at >= PyList_GET_SIZE(self->bars)
+        || PyList_GET_ITEM(self->bars, at) != Py_None) {
+        return 0;
+    }
+    double vbar = *place;
+    int is_alive = alive == NULL || *(npy_bool *)PyArray_GetPtr(alive, places);
+    *place = 0.0;
+    if (alive != NULL) {
+        *(npy_bool *)PyArray_GetPtr(alive, places) = NPY_FALSE;
+    }
+    if (PyList_SetItem(self->bars, at, Py_NewRef(ybar)) < 0 || PySet_Add(self->owned, before) < 0
+        || PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0) {
+        return -1;
+    }
+    if (active == Py_None || !is_alive) {
+        return 1;
+    }
+    PyObject *number = new_float64(vbar);
+    return number == NULL || accumulate(self, SLOT(active, ACTIVE_PARENT), number) < 0 ? -1 : 1;
+}
+
+#endif

@@ -27,7 +27,7 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
-from ..rules.linear.block_level import BlockLevel
+from ..rules.linear.block_level import BlockArray, BlockLevel, BlockNumber
 from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
@@ -111,7 +111,8 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
 
-    if type(x) in FLOATS_AND_ARRAYS and type(xdot) is type(x) and ProjectTo(x).holds(xdot):
+    of_same = type(xdot) is type(x) or type(xdot) is BlockArray or type(xdot) is BlockNumber
+    if of_same and type(x) in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
         return level.dual(x, xdot)  # as nearly always
     if type(xdot) in _ZEROS and type(x) in LEAVES:
         return x  # as the function is

@@ -153,6 +153,10 @@ class Traced:
         """Return the value to look at it, and not to keep it: it may be written to."""
         return self.primal
 
+    def type_under(self) -> type:
+        """Return the type of the number or array that it stands for, where it holds no value."""
+        return type_under(self.peek())  # it is being written to
+
 
 _value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
 
@@ -241,7 +245,7 @@ def type_under(x: Any) -> type:
         try:
             x = _value(x)
         except AttributeError:
-            x = x.peek()  # it is being written to
+            return x.type_under()
     return type(x)
 
 

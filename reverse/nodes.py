@@ -27,6 +27,7 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.shapes import FLOAT64, FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.table.kinds import Kind
+from ..rules.table.linear_kinds import LinearRule
 from ..rules.table.pullback import CheckedPullback
 from ..rules.table.structural_zeros import (
     Masked,
@@ -349,4 +350,4 @@ def any_integer(tape: "Tape", args: tuple) -> bool:
 
 
 if numbers is not None:
-    numbers.register_nodes(KindNode, Active, space_of)
+    numbers.register_nodes(LinearRule, KindNode, Active, space_of)

@@ -20,7 +20,6 @@ from ..rules import (
 from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.engines.buffers import settled
-from ..rules.engines.engine import Engine
 from ..rules.linear.block_level import BlockArray
 from ..rules.linear.blocks import led_index
 from ..rules.shapes import shape_of
@@ -29,7 +28,6 @@ from ..rules.table.sums import unbroadcast
 from ..rules.tangents.project import ProjectNumber, space_of
 from ..rules.tracing.array import TracedArray
 from ..rules.tracing.views import (
-    Memory,
     Path,
     axes_of,
     bare,
@@ -269,4 +267,4 @@ CONSTANT_NODE = ConstantNode()
 
 
 if numbers is not None:
-    numbers.register_writes(WriteNode, Engine, Memory, ProjectNumber)
+    numbers.register_writes(WriteNode, ProjectNumber)

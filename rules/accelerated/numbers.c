@@ -7,7 +7,7 @@
 
 #include "operators.h"
 #include "arrays.h"
-#include "linear.h"
+#include "parts.h"
 #include "writes.h"
 #include "joins.h"
 #include "sweep.h"
@@ -45,7 +45,14 @@ on_two(const Operation *operation, PyObject *a, PyObject *b)
         return binary(operation, a, b);
     }
     PyObject *y = on_arrays(operation, a, b);
-    return y == UNHANDLED ? on_linear(operation->f, a, b) : y;
+    if (y == UNHANDLED) {
+        static PyObject *none; /* it is never written to */
+        if (none == NULL && (none = PyDict_New()) == NULL) {
+            return NULL;
+        }
+        y = on_linear(operation->f, a, b, none);
+    }
+    return y;
 }
 
 /* Answer an operation on one operand, a number or an array. */
@@ -61,12 +68,14 @@ static PyObject *
 on_all(PyObject *f, PyObject *args, PyObject *options)
 {
     Py_ssize_t count = PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
-    if (count < 1 || count > 2 || !PyDict_CheckExact(options) || PyDict_GET_SIZE(options) > 0) {
+    if (count < 1 || count > 2 || !PyDict_CheckExact(options)
+        || (count == 2 && PyDict_GET_SIZE(options) > 0)) {
         return UNHANDLED;
     }
     PyObject *a = settled(PyTuple_GET_ITEM(args, 0));
     PyObject *b = count == 1 ? NULL : settled(PyTuple_GET_ITEM(args, 1));
-    return is_traced_array(a) || (b != NULL && is_traced_array(b)) ? on_linear(f, a, b) : UNHANDLED;
+    return is_traced_array(a) || (b != NULL && is_traced_array(b)) ? on_linear(f, a, b, options)
+                                                                   : UNHANDLED;
 }
 
 #define BINARY(name, compute)                                                                    \
@@ -180,7 +189,12 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (count == 4) {
         PyObject *y = join(args[0], args[2], args[3]);
         if (y == UNHANDLED) {
-            y = on_all(args[0], args[2], args[3]);
+            y = join_arrays(args[0], args[2], args[3]);
+        }
+        if (y == UNHANDLED) {
+            y = PyDict_CheckExact(args[3]) && PyDict_GET_SIZE(args[3]) == 0
+                    ? on_all(args[0], args[2], args[3])
+                    : UNHANDLED; /* options are bound first */
         }
         if (y != UNHANDLED) {
             return y;
@@ -311,6 +325,9 @@ getitem_method(PyObject *self, PyObject *index)
 {
     PyObject *held = settled(self);
     PyObject *y = held == self ? read_item(self, index) : read_buffer(held, index);
+    if (y == UNHANDLED && held == self && is_traced_array(self)) {
+        y = read_view(self, index);
+    }
     return y == UNHANDLED ? in_python(getitem, self, index) : y;
 }
 
@@ -424,6 +441,7 @@ static PyMethodDef functions[] = {
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
     {"register_linear", register_linear, METH_VARARGS, register_linear_doc},
     {"register_blocks", register_blocks, METH_VARARGS, register_blocks_doc},
+    {"register_memory", register_memory, METH_VARARGS, register_memory_doc},
     {"register_writes", register_writes, METH_VARARGS, register_writes_doc},
     {"register_pulls", register_pulls, METH_VARARGS, register_pulls_doc},
     {"register_nodes", register_nodes, METH_VARARGS, register_nodes_doc},

@@ -172,6 +172,18 @@ array_under(PyObject *x)
     return is_float64_array(x) ? (PyArrayObject *)x : NULL;
 }
 
+/* The plain array under a traced one, where it may have a draft; NULL where there is none. */
+static PyArrayObject *
+array_or_draft_under(PyObject *x)
+{
+    while (is_traced_array(x)) {
+        x = SLOT(x, PRIMAL) != NULL                  ? SLOT(x, PRIMAL)
+            : SLOT(x, BASE_AND_PATH) == Py_None      ? draft_of(x, 0)
+                                                     : NULL;
+    }
+    return is_float64_array(x) ? (PyArrayObject *)x : NULL;
+}
+
 static PyObject *read_item(PyObject *x, PyObject *index);
 
 /* The tangent of a read entry; UNHANDLED where that of the array is none of float64 beside it. */
@@ -203,7 +215,7 @@ read_item(PyObject *x, PyObject *index)
     }
     int reverse = Py_TYPE(level) == TAPE;
     PyObject *held = SLOT(x, PRIMAL) == NULL ? draft_of(x, 0) : SLOT(x, PRIMAL);
-    PyArrayObject *array = array_under(held);
+    PyArrayObject *array = held == NULL ? NULL : array_or_draft_under(held);
     PyObject *position = reverse ? SLOT(x, POSITION_IN_ARRAY) : NULL;
     npy_intp places[MOST_AXES];
     if (array == NULL || Py_TYPE(x) != (reverse ? ENTRY_ARRAY : DUAL_ARRAY)

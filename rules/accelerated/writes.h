@@ -13,18 +13,32 @@ static Py_ssize_t WRITE_ACTIVE, WRITE_AXES, WRITE_BEFORE, WRITE_FORM, WRITE_INDE
 static Py_ssize_t WRITE_POSITION, WRITE_SENSITIVE, WRITE_SHAPE;       /* of nodes */
 static Py_ssize_t NUMBER_DTYPE;                                       /* of spaces of numbers */
 
+PyDoc_STRVAR(register_memory_doc,
+"register_memory(engine, memory)\n--\n\n"
+"Note the classes of levels and of the memory of arrays.");
+
+static PyObject *
+register_memory(PyObject *module, PyObject *args)
+{
+    PyTypeObject *engine, *memory;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &engine, &PyType_Type, &memory)
+        || offset_of(engine, "given", &GIVEN) < 0 || offset_of(memory, "moved", &MOVED) < 0
+        || offset_of(memory, "seen_by", &SEEN_BY) < 0 || offset_of(memory, "views", &VIEWS) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    Py_RETURN_NONE;
+}
+
 PyDoc_STRVAR(register_writes_doc,
-"register_writes(write_node, engine, memory, project_number)\n--\n\n"
-"Note the classes of a write on a tape, of levels, of memory, and of spaces of numbers.");
+"register_writes(write_node, project_number)\n--\n\n"
+"Note the classes of a write on a tape, and of spaces of numbers.");
 
 static PyObject *
 register_writes(PyObject *module, PyObject *args)
 {
-    PyTypeObject *node, *engine, *memory, *project_number;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!", &PyType_Type, &node, &PyType_Type, &engine,
-                          &PyType_Type, &memory, &PyType_Type, &project_number)
-        || offset_of(engine, "given", &GIVEN) < 0 || offset_of(memory, "moved", &MOVED) < 0
-        || offset_of(memory, "seen_by", &SEEN_BY) < 0 || offset_of(memory, "views", &VIEWS) < 0
+    PyTypeObject *node, *project_number;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &node, &PyType_Type, &project_number)
         || offset_of(node, "active", &WRITE_ACTIVE) < 0
         || offset_of(node, "axes", &WRITE_AXES) < 0
         || offset_of(node, "before", &WRITE_BEFORE) < 0
@@ -50,7 +64,7 @@ static PyObject *
 memory_to_write(PyObject *x)
 {
     PyObject *memory = SLOT(x, MEMORY);
-    if (WRITE_NODE == NULL || SLOT(x, PRIMAL) != NULL || SLOT(x, BASE_AND_PATH) != Py_None
+    if (VIEWS == 0 || SLOT(x, PRIMAL) != NULL || SLOT(x, BASE_AND_PATH) != Py_None
         || memory == NULL || Py_TYPE(memory) != MEMORY_TYPE) {
         return NULL;
     }
@@ -61,59 +75,59 @@ memory_to_write(PyObject *x)
     return apart && (given == NULL || given == Py_None) ? memory : NULL;
 }
 
-/* Where a number is written in a draft's array; NULL where that is not done here. */
-static double *
-place_to_write(PyObject *x, PyObject *index, npy_intp *places)
+/* Whether `x[index]` of a draft's array is one number, which may be written here; and its places. */
+static int
+places_to_write(PyObject *x, PyObject *index, npy_intp *places)
 {
     PyObject *values = draft_of(x, 0);
-    if (!is_float64_array(values) || !PyArray_ISWRITEABLE((PyArrayObject *)values)
-        || !places_of(index, (PyArrayObject *)values, places)) {
-        return NULL;
-    }
-    return PyArray_GetPtr((PyArrayObject *)values, places);
+    PyArrayObject *array = values == NULL ? NULL : array_or_draft_under(values);
+    return array != NULL && PyArray_ISWRITEABLE(array) && places_of(index, array, places);
 }
 
-/* Whether a number may be written here, and its value: one of `level`, or a constant. */
-static int
-value_to_write(PyObject *v, PyObject *level, double *value)
+/* What is written into a draft's array for `v`, borrowed: the value of one of `level`, or itself. */
+static PyObject *
+primal_to_write(PyObject *v, PyObject *level)
 {
-    if (level_of(v) == level) {
-        PyObject *y = SLOT(v, PRIMAL);
-        if (y == NULL || !is_float(y)) {
-            return 0;
-        }
-        *value = VALUE(y);
-        return 1;
-    }
-    return as_double(v, value);
+    return level_of(v) == level ? SLOT(v, PRIMAL) : v;
 }
 
 /* ---- forward ---- */
 
-/* Write the tangent of `v` beside it. Whether it was done. */
+/* The tangent of what is written, borrowed; NULL for a constant. */
+static PyObject *
+tangent_to_write(PyObject *x, PyObject *v)
+{
+    return level_of(v) == SLOT(x, AT_LEVEL) ? SLOT(v, TANGENT) : NULL;
+}
+
+/* Whether the tangent of `v` may be written beside it: a number, or one for each direction. */
 static int
+may_write_tangent(PyObject *x, PyObject *v)
+{
+    PyObject *values = draft_of(x, 0), *tangents = draft_of(x, 1), *vdot = tangent_to_write(x, v);
+    int in_block = Py_TYPE(SLOT(x, AT_LEVEL)) == BLOCK_DUALS;
+    if (!is_float64_array(values) || !is_beside(tangents, (PyArrayObject *)values, in_block)
+        || !PyArray_ISWRITEABLE((PyArrayObject *)tangents)) {
+        return 0;
+    }
+    if (vdot == NULL || !in_block) {
+        return vdot == NULL || is_float(vdot);
+    }
+    return is_block(vdot)
+           && PyArray_DIM((PyArrayObject *)vdot, 0) == PyArray_DIM((PyArrayObject *)tangents, 0);
+}
+
+/* Write the tangent of `v` beside it. */
+static void
 write_tangent(PyObject *x, PyObject *v, const npy_intp *places)
 {
-    PyObject *level = SLOT(x, AT_LEVEL), *tangents = draft_of(x, 1);
-    PyArrayObject *values = (PyArrayObject *)draft_of(x, 0);
-    int in_block = Py_TYPE(level) == BLOCK_DUALS;
-    if (!is_beside(tangents, values, in_block) || !PyArray_ISWRITEABLE((PyArrayObject *)tangents)) {
-        return 0;
-    }
-    PyArrayObject *xdot = (PyArrayObject *)tangents;
-    PyObject *vdot = level_of(v) == level ? SLOT(v, TANGENT) : NULL;
-    if (!in_block) {
-        if (vdot != NULL && !is_float(vdot)) {
-            return 0;
-        }
+    PyArrayObject *xdot = (PyArrayObject *)draft_of(x, 1);
+    PyObject *vdot = tangent_to_write(x, v);
+    if (Py_TYPE(SLOT(x, AT_LEVEL)) != BLOCK_DUALS) {
         *(double *)PyArray_GetPtr(xdot, (npy_intp *)places) = vdot == NULL ? 0.0 : VALUE(vdot);
-        return 1;
+        return;
     }
     npy_intp led[MOST_AXES + 1], size = PyArray_DIM(xdot, 0);
-    if (vdot != NULL
-        && (!is_block(vdot) || PyArray_DIM((PyArrayObject *)vdot, 0) != size)) {
-        return 0;
-    }
     memcpy(led + 1, places, MOST_AXES * sizeof(npy_intp));
     for (led[0] = 0; led[0] < size; led[0]++) {
         double share = 0.0;
@@ -123,26 +137,34 @@ write_tangent(PyObject *x, PyObject *v, const npy_intp *places)
         }
         *(double *)PyArray_GetPtr(xdot, led) = share;
     }
-    return 1;
 }
 
 /* ---- reverse ---- */
 
-/* Append the node of a write, and let the array be what it made; 0 where it was not done. */
+/* Whether a write may be recorded. */
+static int
+may_record_write(PyObject *x, PyObject *v)
+{
+    PyObject *before = SLOT(x, POSITION_IN_ARRAY);
+    return WRITE_NODE != NULL && before != NULL && PyLong_CheckExact(before)
+           && (level_of(v) != SLOT(x, AT_LEVEL) || SLOT(v, POSITION) != NULL);
+}
+
+/* Append the node of a write, and let the array be what it made. */
 static int
 record_write(PyObject *x, PyObject *index, PyObject *v)
 {
     PyObject *tape = SLOT(x, AT_LEVEL), *before = SLOT(x, POSITION_IN_ARRAY);
     int is_of_tape = level_of(v) == tape;
-    if (before == NULL || !PyLong_CheckExact(before)) {
-        return 0;
-    }
     int sensitive = is_sensitive(tape, before);
     if (sensitive == 0 && is_of_tape) {
         sensitive = is_sensitive(tape, SLOT(v, POSITION));
     }
     if (sensitive < 0) {
-        return PyErr_Occurred() ? -1 : 0;
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_IndexError, "an array is of an entry that the tape has not");
+        }
+        return -1;
     }
     PyObject *node = WRITE_NODE->tp_alloc(WRITE_NODE, 0);
     if (node == NULL) {
@@ -177,7 +199,26 @@ record_write(PyObject *x, PyObject *index, PyObject *v)
     return position == NULL ? -1 : 1;
 }
 
-/* Do `x[index] = v` of a traced array. Whether it was done; -1 for an error. */
+static int write_item(PyObject *x, PyObject *index, PyObject *v);
+
+/* Write a number into the array of a draft: a plain one, or one traced further out. */
+static int
+write_value(PyObject *values, PyObject *index, PyObject *y, npy_intp *places)
+{
+    double value;
+    if (is_traced_array(values)) {
+        return write_item(values, index, y);
+    }
+    if (!is_float64_array(values) || !as_double(y, &value)) {
+        return 0;
+    }
+    *(double *)PyArray_GetPtr((PyArrayObject *)values, places) = value;
+    return 1;
+}
+
+/* Do `x[index] = v` of a traced array. Whether it was done; -1 for an error.
+
+   Where it is not done nothing has changed: what may refuse it is asked first. */
 static int
 write_item(PyObject *x, PyObject *index, PyObject *v)
 {
@@ -188,16 +229,21 @@ write_item(PyObject *x, PyObject *index, PyObject *v)
     }
     PyObject *memory = memory_to_write(x);
     npy_intp places[MOST_AXES];
-    double *place = memory == NULL ? NULL : place_to_write(x, index, places), value;
-    if (place == NULL || !value_to_write(v, level, &value)) {
+    PyObject *y = memory == NULL ? NULL : primal_to_write(v, level);
+    if (y == NULL || !places_to_write(x, index, places)
+        || !(Py_TYPE(level) == TAPE ? may_record_write(x, v) : may_write_tangent(x, v))) {
         return 0;
     }
-    int done = Py_TYPE(level) == TAPE ? record_write(x, index, v) : write_tangent(x, v, places);
-    if (done == 1) {
-        *place = value;
-        Py_XSETREF(SLOT(memory, MOVED), Py_NewRef(Py_None));
+    int done = write_value(draft_of(x, 0), index, y, places);
+    if (done != 1) {
+        return done;
     }
-    return done;
+    Py_XSETREF(SLOT(memory, MOVED), Py_NewRef(Py_None));
+    if (Py_TYPE(level) == TAPE) {
+        return record_write(x, index, v);
+    }
+    write_tangent(x, v, places);
+    return 1;
 }
 
 /* ---- the way back ---- */

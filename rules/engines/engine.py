@@ -52,7 +52,7 @@ from ..tracing.own_classes import (
     numbers_of,
 )
 from ..tracing.running import Run, innermost_run
-from ..tracing.views import may_share
+from ..tracing.views import Memory, may_share
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
 
@@ -232,7 +232,7 @@ class Engine(Level):
         return None
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
-        if numbers is not None:
+        if numbers is not None and not kwargs:
             y = numbers.answer_linear(f, args, kwargs)
             if y is not NotImplemented:
                 return y
@@ -303,3 +303,7 @@ class Engine(Level):
         if instead is not None and len(names) == 1:
             return instead(*args, **kwargs)
         raise refusal("traced option", name=name_of(f), option=names[-1])
+
+
+if numbers is not None:
+    numbers.register_memory(Engine, Memory)

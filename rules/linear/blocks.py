@@ -309,13 +309,13 @@ def _gathered(results: list) -> Any:
     return parts.rebuild([_gathered(list(column)) for column in zip(*rows, strict=True)])
 
 
-def share_in_block(kind: Any, args: tuple) -> Any:
-    """Return the values of a linear kind's function on ``args``, of which one is a block."""
+def share_in_block(kind: Any, args: tuple, options: dict) -> Any:
+    """Return the values of a linear kind's function on ``args``, of which one has a block."""
     if kind.block is not None and kind.f not in _rules:
-        y = kind.block(*args)
+        y = kind.block(*args, **options)
         if y is not NotImplemented:
             return y
-    return run_on_block(kind.f, args, {}).values
+    return run_on_block(kind.f, args, options).values
 
 
 if numbers is not None:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..accelerated import numbers
+from ..containers import are_settings
 from ..tangents.project import ProjectArray
 from ..tracing.funnel import getitem
 from ..tracing.level import ONE
@@ -18,5 +19,5 @@ if numbers is not None:
     numbers.register_rules(ScalarRule, frule, rrule, ONE, np.float64)
     numbers.register_reads(getitem, np.stack, Memory, Masked)
     numbers.register_partials(first, second, over_second, minus_quotient_over_second)
-    numbers.register_linear(LinearRule, BilinearRule, shares_memory, register_view)
+    numbers.register_linear(LinearRule, BilinearRule, are_settings, shares_memory, register_view)
     numbers.register_pulls(LinearRule, BilinearRule, ProjectArray, unbroadcast)

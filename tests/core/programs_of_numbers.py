@@ -125,6 +125,13 @@ PARTS = (
     np.mean, np.ravel, np.cumsum, np.flip, np.atleast_2d, np.real, np.squeeze, np.diff,
     lambda x: np.sum(x, axis=0), lambda x: np.sum(x, keepdims=True), lambda x: x.T[..., 0],
     lambda x: x * x.reshape(-1)[0], lambda x: np.reshape(x, (-1, 1)), np.trace,
+    lambda x: np.concatenate([x[1:], x[:1]]), lambda x: np.vstack([x, x]), lambda x: x[None, ..., 1:],
+    lambda x: np.concatenate((x, np.ones(x.shape)), axis=-1), lambda x: x[::2] + x[..., -1],
+    lambda x: np.hstack([x, np.array([1.0]), x]), lambda x: np.stack([x, np.zeros(3)], axis=1),
+    lambda x: x[np.int64(0)],
+    lambda x: x.transpose(*range(x.ndim)[::-1]), lambda x: np.sum(x, axis=-1, where=x > 0.0),
+    lambda x: np.swapaxes(x, 0, -1), lambda x: np.cumsum(x, axis=0), lambda x: x.astype(float),
+    lambda x: np.roll(x, 1), lambda x: np.tile(x, 2), lambda x: np.clip(x, -1.0, 1.0),
 )  # fmt: skip
 PRODUCTS = (
     operator.matmul, operator.matmul, np.matmul, np.dot, np.outer, np.inner, np.vdot, np.kron,

@@ -255,9 +255,15 @@ are_plain_options(PyObject *kind, PyObject *options)
         return 1;
     }
     PyObject *constants = Py_TYPE(kind) == LINEAR_RULE ? SLOT(kind, NOT_OF_TANGENTS) : NULL;
-    if (constants == NULL || !PyTuple_CheckExact(constants) || PyTuple_GET_SIZE(constants) > 0
+    if (constants == NULL || !PyTuple_CheckExact(constants)
         || PyDict_GetItemString(options, "where") != NULL) {
         return 0;
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(constants); k++) {
+        if (PyDict_Contains(options, PyTuple_GET_ITEM(constants, k)) != 0) {
+            PyErr_Clear();
+            return 0;
+        }
     }
     PyObject *values = PyDict_Values(options);
     PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);

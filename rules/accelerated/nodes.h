@@ -78,7 +78,9 @@ is_sensitive(PyObject *tape, PyObject *position)
 static PyObject *
 active_argument(int i, PyObject *a, PyObject *x)
 {
-    PyObject *space = PyObject_CallOneArg(SPACE_OF, x);
+    /* The space of an array that is traced further out is that of the plain one. */
+    PyArrayObject *array = array_under(x);
+    PyObject *space = PyObject_CallOneArg(SPACE_OF, array == NULL ? x : (PyObject *)array);
     PyObject *active = space == NULL ? NULL : ACTIVE->tp_alloc(ACTIVE, 0);
     if (active == NULL) {
         Py_XDECREF(space);

@@ -109,7 +109,21 @@ pull_array(Order *self, PyObject *entry, PyObject *ybar)
     return 0;
 }
 
-/* Whether a cotangent is a plain array of float64, or a dual one. */
+/* Whether a cotangent is multiplied and added here: floats, and duals. */
+static int
+is_cotangent(PyObject *ybar)
+{
+    if (is_float(ybar)) {
+        return 1;
+    }
+    if (Py_TYPE(ybar) != DUAL) {
+        return 0;
+    }
+    PyObject *level = SLOT(ybar, AT_LEVEL);
+    return level != NULL && is_forward(level);
+}
+
+/* Whether a cotangent is a plain array, or a dual one. */
 static int
 is_array_of_sweep(PyObject *ybar)
 {
@@ -176,12 +190,20 @@ pull_broadcast(Order *self, PyObject *entry, PyObject *ybar)
 
 /* ---- calls that are linear ---- */
 
-/* Whether an entry's node is such a call, and `ybar` a plain cotangent without structural zeros. */
+/* Whether a cotangent is of float64, or dual such. */
+static int
+is_float64(PyObject *ybar)
+{
+    return is_traced_number(ybar) || is_float(ybar) ? is_float_under(ybar)
+                                                    : array_under(ybar) != NULL;
+}
+
+/* Whether an entry's node is such a call, and `ybar` a cotangent without structural zeros. */
 static int
 is_linear_node(PyObject *node, PyObject *ybar)
 {
     if (Py_TYPE(node) != KIND_NODE || KIND_NODE == NULL || PROJECT_ARRAY == NULL
-        || !(is_float(ybar) || is_float64_array(ybar))) {
+        || !(is_cotangent(ybar) || is_array_of_sweep(ybar)) || !is_float64(ybar)) {
         return 0;
     }
     PyObject *kind = SLOT(node, NODE_KIND), *active = SLOT(node, NODE_ACTIVE);
@@ -192,14 +214,16 @@ is_linear_node(PyObject *node, PyObject *ybar)
            && PyDict_CheckExact(options) && args != NULL && PyTuple_CheckExact(args);
 }
 
-/* Whether a cotangent is an array of a space: an array of float64 of its shape. */
+/* Whether a cotangent is an array of a space: one of its dtype and shape, which may be dual. */
 static int
 is_held(PyObject *space, PyObject *xbar)
 {
-    if (Py_TYPE(space) != PROJECT_ARRAY || Py_TYPE(xbar) != &PyArray_Type) {
+    PyArrayObject *array = Py_TYPE(xbar) == DUAL_ARRAY      ? array_under(xbar)
+                           : Py_TYPE(xbar) == &PyArray_Type ? (PyArrayObject *)xbar
+                                                            : NULL;
+    if (Py_TYPE(space) != PROJECT_ARRAY || array == NULL) {
         return 0;
     }
-    PyArrayObject *array = (PyArrayObject *)xbar;
     PyObject *shape = SLOT(space, SPACE_SHAPE);
     if (SLOT(space, SPACE_DTYPE) != (PyObject *)PyArray_DESCR(array)
         || PyTuple_GET_SIZE(shape) != PyArray_NDIM(array)) {

@@ -5,20 +5,6 @@
 
 #include "writes.h"
 
-/* Whether a cotangent is multiplied and added here: floats, and duals. */
-static int
-is_cotangent(PyObject *ybar)
-{
-    if (is_float(ybar)) {
-        return 1;
-    }
-    if (Py_TYPE(ybar) != DUAL) {
-        return 0;
-    }
-    PyObject *level = SLOT(ybar, AT_LEVEL);
-    return level != NULL && is_forward(level);
-}
-
 /* Whether `x` is a dual number of floats of `level`. */
 static int
 is_dual_of(PyObject *x, PyObject *level)

@@ -55,7 +55,20 @@ def read(index, a, b):
     return array[index] + array[index] * b
 
 
-BUFFERS = written, read
+def overwritten(index, a, b):
+    """Return a number of an array in which constants and other numbers replace what was there."""
+    buffer = cnp.zeros(4)
+    buffer[0], buffer[1] = a, b
+    roots = np.sqrt(buffer * buffer)  # with an infinite slope at zero
+    roots[2] = 0.5
+    roots[3] = a * roots[0]
+    roots[-2] = roots[3]
+    roots[3] = 1.0
+    roots[0] += roots[1]
+    return roots[0] * roots[2] + roots[3] * roots[1]
+
+
+BUFFERS = written, read, overwritten
 COMPARE = (
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 )  # fmt: skip
@@ -125,7 +138,8 @@ PARTS = (
     np.mean, np.ravel, np.cumsum, np.flip, np.atleast_2d, np.real, np.squeeze, np.diff,
     lambda x: np.sum(x, axis=0), lambda x: np.sum(x, keepdims=True), lambda x: x.T[..., 0],
     lambda x: x * x.reshape(-1)[0], lambda x: np.reshape(x, (-1, 1)), np.trace,
-    lambda x: np.concatenate([x[1:], x[:1]]), lambda x: np.vstack([x, x]), lambda x: x[None, ..., 1:],
+    lambda x: np.concatenate([x[1:], x[:1]]), lambda x: np.vstack([x, x]),
+    lambda x: x[None, ..., 1:],
     lambda x: np.concatenate((x, np.ones(x.shape)), axis=-1), lambda x: x[::2] + x[..., -1],
     lambda x: np.hstack([x, np.array([1.0]), x]), lambda x: np.stack([x, np.zeros(3)], axis=1),
     lambda x: x[np.int64(0)],
@@ -152,6 +166,55 @@ def into_view(x):
     return y + np.sum(view)
 
 
+def written_twice(x):
+    """Return an array after writes of numbers and constants, by itself and by a view of it."""
+    y = np.ravel(x) * 1.0
+    y[0] = y[-1] * 0.5
+    y[-1] = 3.0
+    view = y[::-1]
+    view[0] = y[0] + 1.0
+    y[1] = y[1] * view[1]
+    y[0] += view[0]
+    return y + np.sum(view)
+
+
+def roots_replaced(x):
+    """Return roots with an infinite slope, some of which constants and numbers replace."""
+    y = np.sqrt(np.ravel(x) * 0.0)
+    y[0] = 1.0
+    y[1] = np.ravel(x)[0]
+    y[0] = y[1] + 0.5
+    kept = np.stack([y, y])
+    kept[0, 1] = 2.0
+    kept[1, 0] = kept[0, 0] * y[1]
+    return kept[:, :2] * y[0]
+
+
+def swapped(x):
+    """Return an array whose rows are written into each other, and into a buffer of the caller."""
+    y = np.outer(np.ravel(x), np.ravel(x)) + 0.0
+    row = np.copy(y[0])
+    y[0], y[-1] = y[-1], row
+    y[0, 0] = y[-1, 0] * 2.0
+    columns = y.T
+    columns[1, 0] = 4.0
+    buffer = cnp.zeros(2)
+    buffer[0] = y[0, 1]
+    part = buffer[:1]
+    buffer[0] = part[0] * y[0, 0]
+    part[0] += 1.0
+    return np.sum(y, axis=0) * buffer[0]
+
+
+def into_argument(x):
+    """Return an array that is written to as it was given."""
+    x[..., 0] = 2.0 * x[..., -1]
+    if x.ndim == 1:
+        x[0] = x[1] * 2.0
+        x[-1] = 0.5
+    return x * 1.0
+
+
 def beside_buffer(x):
     """Return products with arrays that may be written to, before and after they are."""
     buffer = cnp.array([[1.0, 0.5, 2.0], [0.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
@@ -169,6 +232,12 @@ def changed_after_use(x):
     y = y * buffer
     buffer[1] = 5.0
     return y + buffer
+
+
+WRITES = (
+    changed_after_use, into_view, beside_buffer, written_twice, roots_replaced, swapped,
+    into_argument,
+)  # fmt: skip
 
 
 def array_program_of(seed):
@@ -195,11 +264,10 @@ def array_program_of(seed):
             steps.append((draw.choice(products), *given))
         elif kind < 0.8:
             steps.append((draw.choice(ONE[: 9 if usual else -1]), draw.random()))
-        elif kind < 0.94:
+        elif kind < 0.9:
             steps.append((draw.choice(PARTS), draw.random()))
         else:
-            also = draw.choice((changed_after_use, into_view, beside_buffer))
-            steps.append((also, draw.random()))
+            steps.append((draw.choice(WRITES), draw.random()))
 
     def program(xs):
         values = [xs]

@@ -57,10 +57,11 @@ def read(index, a, b):
 
 def overwritten(index, a, b):
     """Return a number of an array in which constants and other numbers replace what was there."""
-    buffer = cnp.zeros(4)
+    buffer = cnp.zeros(5)
     buffer[0], buffer[1] = a, b
     roots = np.sqrt(buffer * buffer)  # with an infinite slope at zero
     roots[2] = 0.5
+    roots[4] = np.sqrt(a * 0.0)  # which nobody reads
     roots[3] = a * roots[0]
     roots[-2] = roots[3]
     roots[3] = 1.0
@@ -142,7 +143,8 @@ PARTS = (
     lambda x: x[None, ..., 1:],
     lambda x: np.concatenate((x, np.ones(x.shape)), axis=-1), lambda x: x[::2] + x[..., -1],
     lambda x: np.hstack([x, np.array([1.0]), x]), lambda x: np.stack([x, np.zeros(3)], axis=1),
-    lambda x: x[np.int64(0)],
+    lambda x: x[np.int64(0)], lambda x: x[..., [0, -1]], lambda x: x[x > 0.0],
+    lambda x: np.split(x, 1)[0],
     lambda x: x.transpose(*range(x.ndim)[::-1]), lambda x: np.sum(x, axis=-1, where=x > 0.0),
     lambda x: np.swapaxes(x, 0, -1), lambda x: np.cumsum(x, axis=0), lambda x: x.astype(float),
     lambda x: np.roll(x, 1), lambda x: np.tile(x, 2), lambda x: np.clip(x, -1.0, 1.0),
@@ -169,7 +171,9 @@ def into_view(x):
 def written_twice(x):
     """Return an array after writes of numbers and constants, by itself and by a view of it."""
     y = np.ravel(x) * 1.0
+    tail = y[1:]
     y[0] = y[-1] * 0.5
+    tail[0] = tail[-1] * 5.0
     y[-1] = 3.0
     view = y[::-1]
     view[0] = y[0] + 1.0
@@ -274,7 +278,7 @@ def array_program_of(seed):
         for f, *places in steps:
             given = [p[0] if type(p) is tuple else values[int(p * len(values))] for p in places]
             values.append(f(*given))
-        return [sum([np.sum(y) for y in values])]
+        return [values[-1], sum([np.sum(y) for y in values])]
 
     return program
 
@@ -300,6 +304,15 @@ def transforms_of(seed):
 
     def all_of(xs):
         return np.sum(np.stack([y for y in program(xs) if np.ndim(y) == 0]))
+
+    if of_arrays:
+
+        def pulled_twice():
+            y, pull = cr.vjp(lambda x: program(x)[0], xs)
+            ybar = np.ones_like(y)
+            return pull(ybar), pull(ybar), ybar
+
+        yield "pullback of an array, twice", pulled_twice
 
     for name, f in (("last", last), ("all", all_of)):
         yield f"jvp {name}", lambda f=f: cr.jvp(f, (xs,), (v,))

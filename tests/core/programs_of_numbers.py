@@ -216,7 +216,7 @@ def into_argument(x):
     if x.ndim == 1:
         x[0] = x[1] * 2.0
         x[-1] = 0.5
-    return x * 1.0
+    return x
 
 
 def beside_buffer(x):

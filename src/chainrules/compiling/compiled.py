@@ -16,6 +16,7 @@ from ..config import CompileError, CompileWarning
 from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
+from ..rules.table.methods import Methods
 from .agreement import agree, evaluated, replays
 from .boundaries import Given, as_foreign, is_number_or_array
 from .ir.looks import NotRecordable, UnsuitedLoopError
@@ -411,4 +412,6 @@ class Compiled:
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)
+# Of the rules that a function carries: what else is there is found by them, when it is asked for.
+parts_of[Methods] = lambda methods: (methods.alternatives, methods.kind)
 of_compiled.append(Compiled.__call__.__code__)

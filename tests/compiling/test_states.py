@@ -3,6 +3,7 @@
 import queue
 import time
 
+import numpy as np
 import pytest
 
 import chainrules as cr

@@ -62,7 +62,7 @@ class RuleNeverAskedWarning(UserWarning):
 
 
 class RulesNotLoadedWarning(UserWarning):
-    """An installed package says that it brings rules, and they could not be loaded."""
+    """Rules that an installed package brings were not loaded, or the program waited for them."""
 
 
 class RuleReplacedWarning(UserWarning):

@@ -101,3 +101,13 @@ FACTORED_ROWS = 16  # of a matrix, from which sharing its factors is worth SciPy
 PIECE_LINES = 2000  # steps of one function of a replay
 SCHEDULED_LINES = 4000  # lines of the one function that calls fused loops
 LET_GO = 256  # entries, from which a result is let go as soon as it has been read
+
+# ---- maps on executors: benchmarks/maps.py ----
+
+CHUNK_SECONDS = 0.05  # of a task, to which items that take less are joined
+BUFFER_SENT_ONCE = 1 << 20  # bytes of a captured array, from which a worker keeps it
+BUFFERS_KEPT = 1 << 30  # bytes of these that a worker keeps for the next map
+
+# ---- rules of packages ----
+
+RULES_SLOW = 2.0  # seconds, from which on it is said who made the first derivative wait

@@ -89,7 +89,10 @@ class BlockDuals(ForwardLevel):
             values, tangents = x.memory.draft
             y = values[index]
             if type(y) is _float64:
-                return self._number(y, np.copy(tangents[led]))
+                if type(tangents) is not Moving:
+                    return self._number(y, np.copy(tangents[led]))
+                moves = tangents.moves[index]
+                return self._number(y, np.copy(tangents.held[led])) if moves else y
             view = views_of_draft(x, getitem, {"index": index})
             return call(getitem, (x, index), {}) if view is NotImplemented else view
         if type(x.tangent) is not Moving:

@@ -239,11 +239,14 @@ class ForwardLevel(DualWrites):
                 values, tangents = x.memory.draft
                 y = values[index]
                 if not is_array(y):
-                    return self.dual(y, tangents[index])
+                    ydot = tangents[index]
+                    return y if ydot is ZERO else self.dual(y, ydot)
                 view = views_of_draft(x, getitem, {"index": index})
                 # A part of an array of dask is no view.
                 return call(getitem, (x, index), {}) if view is NotImplemented else view
             y, ydot = x.primal[index], x.tangent[index]
+            if ydot is ZERO:
+                return y
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:
                 return self.dual(y, ydot)

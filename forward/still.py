@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import AbstractZero, ProjectTo, is_array, is_lazy
+from ..rules import ZERO, AbstractZero, ProjectTo, Traced, is_array, is_lazy
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.table.kinds import Kind, ScalarRule, SelectionRule
@@ -64,7 +64,7 @@ class Moving:
     def __getitem__(self, index: Index) -> Any:
         part = self.held[index]
         moves = np.broadcast_to(self.moves, shape_of(self.held))[index]
-        return Moving(part, moves) if is_array(part) else part if moves else np.zeros_like(part)[()]
+        return Moving(part, moves) if is_array(part) else part if moves else ZERO
 
 
 def unmarked(t: Tangentlike) -> Any:
@@ -87,7 +87,7 @@ def still_beside(kind: Kind, tangents: list, ydot: Any, values: tuple, kwargs: d
     return Moving(ydot, chosen if first else np.logical_not(chosen))
 
 
-def _moves(t: Tangentlike) -> Any:
+def moves_of(t: Tangentlike) -> Any:
     """Say which entries of a tangent move."""
     return t.moves if type(t) is Moving else not isinstance(t, AbstractZero)
 
@@ -102,12 +102,16 @@ def push_moving(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dic
         return reduced(kind, t, y, values, kwargs)
     ydot = kind.push_all(plain, y, values, kwargs)
     if type(kind) is SelectionRule and is_array(ydot):
-        first, second = map(_moves, tangents[1:])
+        first, second = map(moves_of, tangents[1:])
         return fitted(Moving(ydot, np.where(values[0], first, second)), y)
-    if type(t) is not Moving or not (kind.linear and kind.adds) or not is_array(ydot):
+    if type(t) is not Moving or not (kind.linear and kind.adds):
         return ydot
-    flags = counts_of(np.broadcast_to(t.moves, shape_of(t.held)))
-    moves: Any = kind.push(0, flags, None, values, kwargs)
+    moves: Any = t.moves
+    if not kind.elementwise:  # of the imaginary part of real flags nothing would be left
+        flags = counts_of(np.broadcast_to(t.moves, shape_of(t.held)))
+        moves = kind.push(0, flags, None, values, kwargs)
+    if not is_array(y):
+        return ZERO if is_still(moves) else ydot
     return fitted(Moving(ydot, np.not_equal(moves, 0)), y)
 
 
@@ -139,5 +143,10 @@ def reduced(kind: ReductionRule, t: Moving, y: Value, values: tuple, kwargs: dic
     terms = np.where(counted, terms.held, 0)
     ydot = np.sum(terms, axis=axis, dtype=kwargs.get("dtype"), keepdims=keepdims)
     if not is_array(y):
-        return ydot
+        return ZERO if is_still(counted) else ydot
     return fitted(Moving(ydot, np.any(counted, axis=axis, keepdims=keepdims)), y)
+
+
+def is_still(moves: Any) -> bool:
+    """Say whether nothing moves; of what is recorded or computed later nobody knows."""
+    return not (isinstance(moves, Traced) or is_lazy(moves)) and not np.any(moves)

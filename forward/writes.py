@@ -1,11 +1,15 @@
-"""Writing into arrays of dual numbers: tangents are written beside values, with one index."""
+"""Writing into arrays of dual numbers: tangents are written beside values, with one index.
+
+Entries that hold what does not move are structural zeros of the tangent, as they are of cotangents.
+So a draft has ``Moving`` of its tangents, until each entry moves.
+"""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..rules import AbstractZero, TracedArray, TracedNumber, strip
+from ..rules import AbstractZero, TracedArray, TracedNumber, is_lazy, is_traced, strip
 from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
 from ..rules.engines.engine import Engine
@@ -23,7 +27,7 @@ from ..rules.tracing.views import (
     root_of,
 )
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised, store
-from .still import unmarked
+from .still import Moving, moves_of
 
 
 class Dual(TracedNumber):
@@ -73,7 +77,8 @@ class DualWrites(Engine):
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = self._new_array()
         zeros = self.zero_tangent(shape_of(x), dtype_of(x))
-        traced.memory = Memory((x, self.laid_out(zeros, axes_of(bare(x)))))
+        tangents = self.laid_out(zeros, axes_of(bare(x)))
+        traced.memory = Memory((x, marked(tangents, False, x)))
         return traced
 
     def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
@@ -108,11 +113,21 @@ class DualWrites(Engine):
         values, tangents = begin_write(root) or self.new_draft(root)
         check_write(values, v, self)
         vdot = self.tangent_of(v)
+        moves = moves_of(v.tangent if self.carries(v) else vdot)
         v = strip(v, self)
         values = raised(values, v)
         store(values, path, index, v)
         vdot = 0 if isinstance(vdot, AbstractZero) else vdot
-        tangents = self.write_tangents(path, tangents, index, vdot)
+        if moves is not True and type(tangents) is not Moving:
+            tangents = marked(tangents, True, values)
+        if type(tangents) is Moving and is_traced(index):  # nobody knows which entries these are
+            tangents = tangents.settled()
+        if type(tangents) is Moving:
+            held = self.write_tangents(path, tangents.held, index, vdot)
+            marks_at(path, tangents.moves)[index] = moves
+            tangents = Moving(held, tangents.moves)
+        else:
+            tangents = self.write_tangents(path, tangents, index, vdot)
         moved = check_swap(x, index, given, values)
         put_draft(root, (values, tangents), "primal", "tangent", moved=moved)
 
@@ -121,8 +136,12 @@ class DualWrites(Engine):
 
         So a call that gives a view of the one gives a view of the other.
         """
-        values = copied(root.primal)
-        return values, self.laid_out(unmarked(root.tangent), axes_of(bare(values)))
+        values, t = copied(root.primal), root.tangent
+        axes = axes_of(bare(values))
+        if type(t) is not Moving:
+            return values, self.laid_out(t, axes)
+        moves = np.broadcast_to(t.moves, shape_of(values))
+        return values, Moving(self.laid_out(t.held, axes), laid_out(moves, axes))
 
     def write_tangents(self, path: Path, tangents: Value, index: Index, vdot: Value) -> Any:
         """Write into the tangents of a draft; return them, traced where ``vdot`` is."""
@@ -131,13 +150,32 @@ class DualWrites(Engine):
         return tangents
 
     def publish(self, root: TracedArray, draft: tuple) -> None:
-        root.primal, root.tangent = draft
+        values, tangents = draft
+        if type(tangents) is Moving and tangents.moves.all():
+            tangents = tangents.held
+        root.primal, root.tangent = values, tangents
 
     def refresh(self, view: TracedArray, root: TracedArray, path: Path) -> None:
         self.check_live()
         draft = draft_of(root)
-        values, tangents = (root.primal, unmarked(root.tangent)) if draft is None else draft
-        value, tangent = follow(path, values), self.follow(path, tangents)
+        values, tangents = (root.primal, root.tangent) if draft is None else draft
+        value, moves = follow(path, values), None
+        if type(tangents) is Moving:
+            tangents, moves = tangents.held, marks_at(path, tangents.moves)
+        tangent = self.follow(path, tangents)
         if draft is not None:
-            value, tangent = copied(value), copied(tangent)
-        view.primal, view.tangent = value, tangent
+            value, tangent, moves = copied(value), copied(tangent), copied(moves)
+        view.primal = value
+        view.tangent = tangent if moves is None or moves.all() else Moving(tangent, moves)
+
+
+def marked(tangents: Any, moves: bool, x: Value) -> Any:
+    """Return tangents of a draft of ``x`` with marks for each entry; of dask's as they are."""
+    if is_lazy(bare(x)):
+        return tangents
+    return Moving(tangents, laid_out(np.full(shape_of(x), moves), axes_of(bare(x))))
+
+
+def marks_at(path: Path, moves: np.ndarray) -> Any:
+    """Return the marks of a view: an entry and its two parts move together."""
+    return follow(tuple(step for step in path if step[0] not in (np.real, np.imag)), moves)

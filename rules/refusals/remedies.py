@@ -6,6 +6,7 @@ is there to be read. Nothing but texts depends on it.
 """
 
 import ast
+import dis
 import itertools
 import linecache
 import sys
@@ -59,25 +60,40 @@ def asked() -> tuple[str, str] | None:
             return None
         text = f"{ast.unparse(node.func)}(...)"
     if isinstance(node, ast.Subscript):
-        return f"`{text} = ...`", _instead_of_write(node, frame.f_globals)
+        return f"`{text} = ...`", _instead_of_write(node, frame)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return text, "write f'{x:f}', which shows a traced number, too"
     instead = _instead_of_call(node, frame) if isinstance(node, ast.Call) else None
     return None if instead is None else (text, instead)
 
 
-def _instead_of_write(node: ast.Subscript, names: dict) -> str:
+def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
+    names = frame.f_globals
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         return "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
     if id(names) in adopted:
+        array = ast.unparse(node.value)
         return (
-            "make the array while the function runs, in a module that is adopted: one that was "
-            "there before takes no traced values"
+            f"{array}{_bound(node.value, frame)} is an array that others hold as well, or that was "
+            f"there before: write {array} = np.copy({array}) first"
         )
     by_hand = "make the array with np.zeros(n, like=x)"
     if isinstance(node.value, ast.Attribute):
         by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
     return _remedy(by_hand, names, "numpy")
+
+
+def _bound(node: ast.expr, frame: FrameType) -> str:
+    """Return in which lines of its function a variable is bound; nothing of what is none."""
+    if not isinstance(node, ast.Name):
+        return ""
+    found = set()
+    for step in dis.get_instructions(frame.f_code):
+        bound = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        if "STORE_FAST" in step.opname and node.id in bound and step.positions is not None:
+            found.add(step.positions.lineno)
+    lines = sorted(line for line in found if line is not None)
+    return f", bound in line {' and '.join(map(str, lines))}," if lines else ""
 
 
 def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:

@@ -19,6 +19,7 @@ from ..tracing.funnel import shown
 from ..tracing.level import type_under
 from ..tracing.object_arrays import healed
 from .arity import check_arity
+from .asked_again import Asked
 from .keys import (
     carried,
     carries_rules,
@@ -250,10 +251,11 @@ class FRuleTable(RuleTable):
         rule = self.find(config, f, args)
         if rule is None or rule is OPTED_OUT:
             return None
-        if isinstance(rule, Kind):
-            return rule.frule(config, tangents, f, args, kwargs)
-        args, kwargs = rule.bind(f, args, kwargs)
-        return self.run(rule, config, tangents[: 1 + len(args)], f, args, kwargs)
+        with Asked("frule", config, f, args):
+            if isinstance(rule, Kind):
+                return rule.frule(config, tangents, f, args, kwargs)
+            args, kwargs = rule.bind(f, args, kwargs)
+            return self.run(rule, config, tangents[: 1 + len(args)], f, args, kwargs)
 
     @staticmethod
     def run(
@@ -311,11 +313,12 @@ class RRuleTable(RuleTable):
         rule = self.find(config, f, args)
         if rule is None or rule is OPTED_OUT:
             return None
-        if isinstance(rule, Kind):
-            answer = rule.rrule(config, f, args, kwargs)
-            return answer and (answer[0], CheckedPullback(answer[1], f, len(args)))
-        bound, kwargs = rule.bind(f, args, kwargs)
-        y, pullback = self.run(rule, config, f, bound, kwargs)
+        with Asked("rrule", config, f, args):
+            if isinstance(rule, Kind):
+                answer = rule.rrule(config, f, args, kwargs)
+                return answer and (answer[0], CheckedPullback(answer[1], f, len(args)))
+            bound, kwargs = rule.bind(f, args, kwargs)
+            y, pullback = self.run(rule, config, f, bound, kwargs)
         pullback.options = len(args) - len(bound)
         return y, pullback
 

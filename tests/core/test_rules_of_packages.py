@@ -32,7 +32,7 @@ scalar_rule(direction, lambda y, x: {slope})
 
 @pytest.fixture
 def install(tmp_path):
-    def install(name, entry=None, slope=100.0, **files):
+    def install(name, entry=None, slope=100.0, requires="", **files):
         """Put a package and what an installer writes for it where Python finds them."""
         package = tmp_path / name
         package.mkdir()
@@ -42,7 +42,9 @@ def install(tmp_path):
             (package / f"{file}.py").write_text(text)
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        wanted = f"Requires-Dist: {requires}\n" if requires else ""
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{wanted}"
+        (info / "METADATA").write_text(metadata)
         entry = f"{name} = {name}.rules" if entry is None else entry
         (info / "entry_points.txt").write_text(f"[chainrules.rules]\n{entry}\n")
 
@@ -131,6 +133,54 @@ def test_one_that_cannot_be_loaded_is_a_warning(install, run):
     assert 1 == said.count("rules of broken")
     assert "RuntimeError: needs a newer chainrules" in said
     assert "rules of tiny" not in said
+
+
+TINY = (
+    "import chainrules as cr\nfrom tiny.core import direction\n"
+    "assert {slope} == round(cr.grad(lambda x: direction(x) + 0.0)(2.0), 12)\n"
+)
+
+
+def test_one_that_ends_the_program_is_a_warning(install, run):
+    install("ends", rules="import sys\nsys.exit(3)")
+    install("tiny")
+    _, said = run(TINY.format(slope=100.0))
+    assert "<string>:4: RulesNotLoadedWarning: the rules of ends were not loaded" in said
+    assert "SystemExit: 3" in said
+    assert "CHAINRULES_WITHOUT=... leaves a package out" in said
+
+
+def test_one_that_is_slow_is_named(install, run):
+    install("tiny", rules="import time\ntime.sleep(2.1)\n" + RULES)
+    _, said = run(TINY.format(slope=100.0))
+    assert "the rules of tiny took 2." in said
+    assert "leave them out: CHAINRULES_WITHOUT=tiny" in said
+
+
+@pytest.mark.parametrize(
+    ("requires", "fits"),
+    [
+        ("chainrules>=0.1,<0.2", True), ("chainrules (>=0.1)", True), ("Chainrules", True),
+        ("chainrules==0.1.*; extra == 'test'", True), ("chainrules~=0.1.0", True),
+        ("chainrules<0.1", False), ("chainrules>=0.2; extra == 'test'", False),
+        ("chainrules!=0.1.0", False), ("chainrules[scipy]~=1.0", False),
+        ("chainrules==0.0.*", False), ("numpy<0.1", True),
+    ],
+)  # fmt: skip
+def test_rules_for_other_versions_are_left_out(install, run, requires, fits):
+    install("tiny", requires=requires)
+    _, said = run(TINY.format(slope=100.0 if fits else 0.0))
+    left_out = "the rules of tiny were not loaded (entry point tiny = tiny.rules): it requires"
+    assert (left_out in said) is not fits
+    assert fits or f"and this is {chainrules.__version__}" in said
+
+
+@pytest.mark.parametrize("names", ["tiny", "other, TINY", "all"])
+def test_a_package_may_be_left_out(install, run, monkeypatch, names):
+    install("tiny")
+    monkeypatch.setenv("CHAINRULES_WITHOUT", names)
+    _, said = run(TINY.format(slope=0.0))
+    assert "" == said
 
 
 def test_a_package_that_differentiates_while_it_is_imported(install, run):

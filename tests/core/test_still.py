@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from differences import jacobian_of
 
 import chainrules as cr
+from chainrules import numpy as mirrored
 
 X = np.array([0.0, 1.0, 4.0, -2.0])
 T = np.array([1.0, 0.5, -0.3, 0.2])
@@ -101,3 +103,98 @@ def test_norms_of_zeros_that_are_constants():
     with np.errstate(all="ignore"):
         twice = cr.jvp(lambda x: cr.jvp(f, (x,), (a,))[1], (a,), (a,))[1]
         np.testing.assert_allclose(cr.hvp(f, (a,), (a,)) @ a, twice)
+
+
+# ---- constants of arrays that are written to --------------------------------------------------
+
+
+def filled(t):
+    g = mirrored.zeros((2, 3))
+    g[0, :2] = t
+    return g
+
+
+def one_entry(t):
+    g = mirrored.zeros(2)
+    g[0] = t[1]
+    return g
+
+
+def boundary(t):
+    u = t * 1.0
+    u[0] = 0.0
+    u[:1] = np.zeros(1)
+    return u
+
+
+def in_views(t):
+    g = mirrored.zeros((3, 2))
+    rows = g.T
+    rows[0, 1:] = t
+    part = g[:, 0]
+    part[1] = 0.0
+    return g
+
+
+def still_again(t):
+    g = filled(t)
+    h = g[:, :2] * 1.0
+    h[0] = mirrored.zeros(2)  # which does not move
+    h[1, 1] = t[0]
+    return h
+
+
+# Each is a program with constants in an array, whose slopes are infinite at 0.
+WRITTEN = {
+    "quotient": lambda t: np.sum(filled(t) / (1 + np.sqrt(filled(t) ** 2))),
+    "entry by entry": lambda t: sum(g / (1 + np.sqrt(g**2)) for g in one_entry(t)),
+    "entry of a draft": lambda t: np.sqrt(one_entry(t)[1] ** 2) * t[0],
+    "boundary": lambda t: np.sum(np.sqrt(boundary(t))),
+    "part that is constant": lambda t: np.sqrt(np.sum(filled(t)[1])) + np.sum(t),
+    "norms of rows": lambda t: np.sum(np.linalg.norm(filled(t), axis=1)),
+    "views": lambda t: np.sum(np.sqrt(in_views(t)) * np.arange(6.0).reshape(3, 2)),
+    "written again": lambda t: np.sum(np.sqrt(still_again(t))),
+    "parts": lambda t: np.sum(np.sqrt(np.abs((filled(t) * 1j).imag))) + np.sum(filled(t).imag),
+    "no axes": lambda t: np.sqrt(np.reshape(one_entry(t)[1:], ())) + t[0] * t[1],
+}
+AT, ALONG = np.array([2.0, 0.5]), np.array([1.0, -0.3])
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize("name", WRITTEN)
+def test_constants_of_written_arrays_move_in_no_mode(name):
+    f = WRITTEN[name]
+    gradient, hessian = cr.grad(f)(AT), cr.jacrev(cr.grad(f))(AT)
+    assert np.all(np.isfinite(hessian))
+    expected = jacobian_of(f, AT)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(cr.jvp(f, (AT,), (ALONG,))[1], gradient @ ALONG, rtol=1e-12)
+    for jacobian in (cr.jacfwd(f), cr.compile(cr.jacfwd(f)), cr.jacfwd(cr.checkpoint(f))):
+        np.testing.assert_allclose(jacobian(AT), gradient, rtol=1e-12)
+    np.testing.assert_allclose(cr.vmap(cr.jacfwd(f))(np.stack([AT, AT]))[1], gradient, rtol=1e-12)
+    for second in (
+        cr.hessian,
+        lambda f: cr.jacfwd(cr.jacfwd(f)),
+        lambda f: cr.jacrev(cr.jacfwd(f)),
+    ):
+        np.testing.assert_allclose(second(f)(AT), hessian, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(cr.hvp(f, (AT,), (ALONG,)), hessian @ ALONG, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_a_number_that_stands_in_a_written_array_is_no_structural_zero():
+    def moves(t):
+        g = mirrored.zeros(2)
+        g[0] = t - 1.0  # 0 at 1, and moves
+        return np.sqrt(g[0] ** 2)
+
+    assert np.isnan(cr.jvp(moves, (1.0,), (1.0,))[1])
+
+
+def test_imaginary_parts_of_chosen_entries_move():
+    def f(x):
+        w = np.where(M, x * (1 + 2j), 0.0)
+        return np.sum(np.imag(w) ** 2) + np.sum(w.imag)
+
+    np.testing.assert_allclose(cr.jacfwd(f)(X), cr.grad(f)(X))
+    assert np.any(cr.grad(f)(X) != 0)

@@ -242,11 +242,10 @@ ERRORS = {
     "too few arguments": (lambda: drop_in.grad(modulus, 2)(X), "argument number 2, and 1 were"),
     "no function": (lambda: drop_in.grad(3), "grad takes a function, not int"),
     "vspace of text": (lambda: NAMES.vspace("a"), "there is no vector space of"),
-    "a class of one's own": (lambda: NAMES.VSpace.register(object), "cr.register_container"),
     "a box": (lambda: NAMES.Box(1.0, 0, None), "values are traced by the transforms"),
-    "a box of one's own": (lambda: NAMES.Box.register(object), "cr.register_container"),
     "a node": (lambda: NAMES.VJPNode(), "subclass cr.RuleConfig"),
-    "a node of one's own": (lambda: type("Mine", (NAMES.JVPNode,), {}), "there is no JVPNode"),
+    "a node of one's own": (lambda: type("Mine", (NAMES.JVPNode,), {})(), "there is no Mine"),
+    "a pass back": (lambda: drop_in.core.backward_pass(1.0, None), "write vjp, y = make_vjp"),
     "a graph": (
         lambda: drop_in.tracer.trace(None, np.sin, X),
         "there is no graph to trace",
@@ -271,6 +270,49 @@ def test_errors(name):
     program, message = ERRORS[name]
     with pytest.raises(TypeError, match=message):
         program()
+
+
+def test_what_clients_say_while_they_are_imported():
+    core = drop_in.core
+    assert core.primitive is NAMES.primitive
+    assert core.defvjp is NAMES.defvjp
+    assert core.VJPNode is NAMES.VJPNode
+    with pytest.raises(AttributeError, match="has no attribute 'toposort_again'"):
+        _ = core.toposort_again
+
+    class Mine(core.Node):
+        def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+            self.value = value
+
+    class Volume:
+        def __init__(self, x):
+            self.x = x
+
+    class VolumeBox(core.Box):
+        pass
+
+    class VolumeSpace(core.VSpace):
+        pass
+
+    for register, what in ((VolumeBox.register, "box"), (VolumeSpace.register, "space")):
+        with pytest.warns(cr.RuleNeverAskedWarning, match=f"no {what} is needed for Volume"):
+            register(Volume)
+    assert cr.grad(lambda x: Volume(x).x ** 2)(3.0) == 6.0
+    assert core.sum_outgrads([1.0, 2.0, 3.5]) == 6.5
+
+
+def test_defvjp_of_a_function_that_was_not_decorated():
+    def cube(x):
+        return x**3
+
+    with pytest.warns(cr.RuleNeverAskedWarning):
+        NAMES.defvjp(cube, lambda ans, x: lambda g: g * 7.0)
+    _, pullback = cr.rrule(cube, 2.0)
+    assert pullback(1.0)[1] == 7.0
+    assert cr.grad(lambda x: cube(x) + 0.0)(2.0) == 12.0  # its calls are not seen
+    with pytest.warns(cr.RuleNeverAskedWarning):
+        NAMES.defjvp(cube, lambda g, ans, x: g * 5.0)
+    assert cr.frule((cr.NoTangent(), 1.0), cube, 2.0)[1] == 5.0
 
 
 def test_names_that_are_not_there():

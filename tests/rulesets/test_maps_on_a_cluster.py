@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -128,7 +129,7 @@ def test_only_sums_travel(chunks, client, monkeypatch):
     gathered = []
     gather = client.gather
     monkeypatch.setattr(client, "gather", lambda xs: gathered.append(len(xs)) or gather(xs))
-    cr.grad(loss(chunks, client, back="tape"))(W)
+    cr.grad(loss(chunks, client, back="tape", chunksize=1))(W)
     assert gathered == [CHUNKS, 1]  # the values, and one sum
 
 
@@ -139,6 +140,58 @@ def test_large_shared_values(chunks, client):
         return np.sum(big) * np.sum(data[0])
 
     same([f(data) for data in HERE[:2]], cr.map(f, chunks[:2], executor=client))
+
+
+def test_a_large_captured_array_is_one_object_on_a_worker(client):
+    big = np.arange(300_000.0)
+
+    def f(k):
+        return float(big.__array_interface__["data"][0])
+
+    places = cr.map(f, list(range(12)), executor=client, chunksize=1)
+    assert len(set(places)) <= 2  # workers
+    gradient = cr.grad(lambda w: np.sum(cr.map(lambda k: w * big[k], [1, 2, 3], executor=client)))
+    assert gradient(1.0) == 6.0
+
+
+@pytest.mark.parametrize("back", [None, "recompute"])
+@pytest.mark.parametrize("chunksize", [None, 7])
+def test_many_items_are_joined(back, chunksize, client):
+    xs = list(np.linspace(-1.0, 1.0, 60))
+
+    def loss(w, **on):
+        return np.sum(cr.map(lambda x: np.sin(w * x) * x, xs, **on))
+
+    on = {"executor": client, "back": back, "chunksize": chunksize}
+    np.testing.assert_allclose(loss(0.7, **on), loss(0.7), rtol=1e-12)
+    found = cr.grad(lambda w: loss(w, **on))
+    np.testing.assert_allclose(found(0.7), cr.grad(loss)(0.7), rtol=1e-12)
+    np.testing.assert_allclose(cr.grad(found)(0.7), cr.grad(cr.grad(loss))(0.7), rtol=1e-12)
+
+
+def test_a_map_inside_of_an_item_does_not_wait_for_its_own_worker(client):
+    def row(w, x):
+        inner = distributed.get_client()
+        return np.sum(cr.map(lambda y: np.sin(w * x * y), [1.0, 2.0], executor=inner))
+
+    def loss(w):
+        return np.sum(cr.map(lambda x: row(w, x), [0.1, 0.2, 0.3], executor=client))
+
+    expected = sum(np.cos(0.5 * x * y) * x * y for x in (0.1, 0.2, 0.3) for y in (1, 2))
+    np.testing.assert_allclose(cr.grad(loss)(0.5), expected, rtol=1e-12)
+
+    def in_a_task(w):
+        inner = distributed.get_client()
+        return cr.grad(lambda w: np.sum(cr.map(lambda x: x * w, [1.0, 2.0], executor=inner)))(w)
+
+    found = client.gather([client.submit(in_a_task, 1.0 * k, pure=False) for k in range(4)])
+    assert found == [3.0] * 4
+
+
+def test_a_timeout_is_an_error_in_words(client):
+    with pytest.raises(TimeoutError, match=r"took more than 0\.5 s"):
+        cr.map(lambda x: time.sleep(3) or x, [1.0, 2.0], executor=client, timeout=0.5)
+    assert cr.map(lambda x: 2 * x, [1.0], executor=client, timeout=60) == [2.0]
 
 
 def test_reduce(client):

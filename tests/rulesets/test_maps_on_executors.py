@@ -390,10 +390,12 @@ def test_another_value_of_what_was_held():
         """One that loses what its workers held, and has it evaluated again."""
 
         def submit(self, f, *args):
-            args = [
-                pickle.loads(cloudpickle.dumps(x)) if type(x) is HeldResult else x for x in args
-            ]
-            return super().submit(f, *args)
+            task, common, rows, where = args
+            rows = [tuple(map(self.sent, row)) for row in rows]
+            return super().submit(f, task, common, rows, where)
+
+        def sent(self, x):
+            return pickle.loads(cloudpickle.dumps(x)) if type(x) is HeldResult else x
 
     on = {"executor": Forgetful(), "back": "tape"}
     found = cr.grad(lambda w: sum(cr.map(lambda x: w * x, [1.0, 2.0], **on)))(1.5)

@@ -105,10 +105,18 @@ def _like(body: Callable, rule: Any, trait: type, *names: str) -> Callable:
     return rule
 
 
-def refuse_options(name: str, back: Any, progress: bool) -> None:
+def refuse_options(
+    name: str, back: Any, progress: bool, chunksize: int | None, timeout: float | None
+) -> None:
     """Refuse what says how an executor does it, where there is none."""
-    if back is not None or progress:
-        option = "back" if back is not None else "progress"
+    options = {
+        "back": back,
+        "progress": progress or None,
+        "chunksize": chunksize,
+        "timeout": timeout,
+    }
+    option = next((option for option, given in options.items() if given is not None), None)
+    if option is not None:
         raise TypeError(
             f"cr.{name}(..., {option}=...) says how an executor does it: give executor=..."
         )

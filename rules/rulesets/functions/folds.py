@@ -49,6 +49,8 @@ def reduce(
     executor: Any = None,
     back: Back = None,
     progress: bool = False,
+    chunksize: int | None = None,
+    timeout: float | None = None,
 ) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return the last one.
 
@@ -65,8 +67,8 @@ def reduce(
         is ``f(a, f(b, c))``, for items and carried values alike, and nobody checks it. Runs of
         eight items are folded side by side, then runs of eight results, in their order. (A sum
         then rounds otherwise.)
-    back, progress : optional
-        On an executor, as in ``map``.
+    back, progress, chunksize, timeout : optional
+        On an executor, as in ``map``; a chunk is so many runs.
 
     Raises
     ------
@@ -82,10 +84,13 @@ def reduce(
     array([4., 2., 1.])
     """
     if executor is not None:
-        from .executors import reduce_on
+        from .executors import MapOptions, is_under_way, reduce_on
 
-        return reduce_on(executor, f, [*at_first(initial), *xs], back, progress)
-    refuse_options("reduce", back, progress)
+        if not is_under_way(executor):
+            options = MapOptions(back, progress, chunksize, timeout)
+            return reduce_on(executor, f, [*at_first(initial), *xs], options)
+    else:
+        refuse_options("reduce", back, progress, chunksize, timeout)
     return call(reduce, (f, *held((xs, *at_first(initial)))), {})
 
 

@@ -75,6 +75,8 @@ def map(
     executor: Any = None,
     back: Back = None,
     progress: bool = False,
+    chunksize: int | None = None,
+    timeout: float | None = None,
 ) -> Any:
     """Apply ``f`` to the items of one or more sequences, side by side.
 
@@ -97,6 +99,11 @@ def map(
     progress : bool, optional
         On an executor, whether to show a progress bar by tqdm (the extra ``progress``) each time
         that all items are evaluated.
+    chunksize : int, optional
+        On an executor, how many items a task takes. Without it those that take less than 50 ms are
+        joined, as many as the time of the first ones tells.
+    timeout : float, optional
+        On an executor, how many seconds all items may take, each time that they are evaluated.
 
     Returns
     -------
@@ -111,7 +118,10 @@ def map(
     ValueError
         If the executor knows no such way back.
     LostDataError
-        If data that were scattered on a cluster are gone with their worker.
+        If a worker of a pool is lost, or with one of a cluster data that were scattered there.
+    TimeoutError
+        If the items take longer than ``timeout``. What has not begun is cancelled then, as it is
+        by an error of an item, and by Ctrl-C.
     MutationError
         If ``f`` did not give the same when it was evaluated again.
 
@@ -122,8 +132,9 @@ def map(
     ``Client`` send the sum. ``f`` gives the same each time that it is called with the same items,
     does not write into them, and what it leaves behind elsewhere is not seen. A worker that is
     lost is no loss to a ``Client``: what it had is computed again, from futures of tasks
-    (``client.map(load, names)``), but not from data that were scattered. An item should be worth
-    some 50 ms: each is a task, or two. Jacobians and Hessians take a map for each direction.
+    (``client.map(load, names)``), but not from data that were scattered. Captured arrays above 1 MB
+    are sent once to each worker. Jacobians and Hessians take a map for each direction. A map inside
+    of an item, on the same executor, is evaluated where it stands.
 
     Examples
     --------
@@ -145,10 +156,12 @@ def map(
     np.float64(1.0)
     """
     if executor is not None:
-        from .executors import map_on
+        from .executors import MapOptions, is_under_way, map_on
 
-        return map_on(executor, f, xs, back, progress)
-    refuse_options("map", back, progress)
+        if not is_under_way(executor):
+            return map_on(executor, f, xs, MapOptions(back, progress, chunksize, timeout))
+    else:
+        refuse_options("map", back, progress, chunksize, timeout)
     return call(map, (f, *held(xs)), {})
 
 

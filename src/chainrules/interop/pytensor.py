@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType, disconnected_type
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 
 from ..config import user_line
@@ -62,7 +62,7 @@ def export(f: Callable, ndim: int | Sequence[int] = 0) -> Callable:
     op = Function(leaf, (ndim,) if isinstance(ndim, int) else tuple(ndim))
 
     def exported(*args: Any) -> Any:
-        if is_traced(args):
+        if is_traced([x for x in args if not isinstance(x, Variable)]):
             return call(f, args, {})
         ys = op(*args, return_list=True)
         return ys[0] if one else tuple(ys)
@@ -116,6 +116,15 @@ class Function(Op):
             for i, xbar in zip(argnums, xbars, strict=True):
                 found[i] = xbar.astype(inputs[i].dtype)
         return found
+
+    def L_op(self, inputs: list, outputs: list, cotangents: list) -> list:  # noqa: N802
+        """Do what ``pullback`` does, by the name that PyTensor had for it before 3."""
+        return self.pullback(inputs, outputs, cotangents)
+
+    def R_op(self, inputs: list, tangents: list) -> list:  # noqa: N802
+        """Do what ``pushforward`` does, by the name that PyTensor had for it before 3."""
+        dots = [disconnected_type() if dot is None else dot for dot in tangents]
+        return self.pushforward(inputs, [None for _ in self.ndims], dots)
 
     def pushforward(self, inputs: list, outputs: list, tangents: list) -> list:
         argnums = [i for i in _connected(tangents) if _moves(inputs[i])]

@@ -20,7 +20,8 @@ from ....containers import LEAVES
 from ..closures import content
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
-_LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"} - {"__main__"}
+_EXECUTORS = {"dask", "distributed", "joblib", "loky", "mpi4py", "ray"}
+_LIBRARIES = {*sys.stdlib_module_names, *_EXECUTORS, "numpy", "scipy", "chainrules"} - {"__main__"}
 
 
 def refuse_state(f: Any, known: set[int], name: str) -> None:

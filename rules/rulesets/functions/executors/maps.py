@@ -7,7 +7,7 @@ pullback one of their pullbacks.
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .....config import HasForwardsMode, HasReverseMode, LostDerivativeError, user_line
 from .... import (
@@ -31,7 +31,8 @@ from ..bodies import asked
 from ..checkpoint import captured
 from ..closures import TakenOut
 from ..sequences import form_of, gather
-from .cluster import Cluster, is_client, is_future
+from .chunks import is_inside, place_of
+from .cluster import ON_CLUSTER, Cluster, is_client, is_future, is_in_task
 from .elsewhere import refuse_state
 from .holes import emptied
 from .items import Both, Item, PullItem, PushItem, digest, flattened, from_leaves, moving
@@ -194,16 +195,34 @@ def with_slopes_here(again: EvaluatedAgain, call: SharedCall) -> tuple[tuple, Ca
 # ---- what users call -------------------------------------------------------------------------
 
 
-def map_on(executor: Any, f: Callable, xs: tuple, back: str | None, progress: bool) -> Any:
+class MapOptions(NamedTuple):
+    """Options of a map on an executor: see ``cr.map``."""
+
+    back: str | None
+    progress: bool
+    chunksize: int | None
+    timeout: float | None
+
+
+def is_under_way(executor: Any) -> bool:
+    """Say whether this thread evaluates an item of that executor, which would wait for itself."""
+    if is_client(executor):
+        return is_inside(ON_CLUSTER) or is_in_task()
+    return is_inside(place_of(executor))
+
+
+def map_on(executor: Any, f: Callable, xs: tuple, options: MapOptions) -> Any:
     """Do what ``cr.map`` does, on an executor."""
-    site = site_of(executor, back, progress, "map")
+    back = options.back
+    site = site_of(executor, options, "map")
     ys = each(site, f, [*zip(*map(items_of, xs))], back, "map")
     return gather(ys, form_of(xs[0]), xs[0])
 
 
-def reduce_on(executor: Any, f: Callable, items: list, back: str | None, progress: bool) -> Any:
+def reduce_on(executor: Any, f: Callable, items: list, options: MapOptions) -> Any:
     """Do what ``cr.reduce`` does for an associative ``f``: fold runs of items, and the results."""
-    site = site_of(executor, back, progress, "reduce")
+    back = options.back
+    site = site_of(executor, options, "reduce")
     if not items:
         raise TypeError("reduce of an empty sequence needs an initial value.")
     folded = functools.partial(fold_run, f)
@@ -253,9 +272,14 @@ def refuse_global_values(f: Any, name: str) -> None:
         )
 
 
-def site_of(executor: Any, back: str | None, progress: bool, name: str) -> Site:
+def site_of(executor: Any, options: MapOptions, name: str) -> Site:
     """Return where items are evaluated, by what the user gave."""
     site: Site
+    back, progress, chunksize, timeout = options
+    if chunksize is not None and (not isinstance(chunksize, int) or chunksize < 1):
+        raise ValueError(f"cr.{name} takes chunksize=1 or more items a task, and got {chunksize}.")
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"cr.{name} takes timeout=... in seconds, and got {timeout}.")
     if is_client(executor):
         site = Cluster(executor, progress)
     elif is_threads(executor):
@@ -276,4 +300,5 @@ def site_of(executor: Any, back: str | None, progress: bool, name: str) -> Site:
             f"back='tape' needs workers that keep tapes: those of a dask.distributed.Client, or "
             f"threads. {type(executor).__name__} may send any task anywhere.\n  leave out back"
         )
+    site.chunksize, site.timeout = chunksize, timeout
     return site

@@ -1,6 +1,8 @@
 """As ``autograd.core``: pullbacks, pushforwards, and the spaces that their values live in."""
 
-from collections.abc import Callable, Iterator
+import functools
+import importlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,37 @@ import numpy as np
 from ...rules import describe, dtype_of, shape_of, value
 from ..flat import conjugate
 from .convention import is_complex, ones_like, pulled
+from .tracer import Box, Node, getval, isbox, notrace_primitive, primitive, trace, warn_not_needed
 from .trees import leaves_of, mapped
+
+# What autograd shows here, too; the rest is found by __getattr__.
+__all__ = [
+    "Box", "Node", "VSpace", "backward_pass", "getval", "isbox", "make_jvp", "make_vjp",
+    "notrace_primitive", "primitive", "sum_outgrads", "trace", "vspace",
+]  # fmt: skip
+_OF_EXTEND = {
+    "JVPNode", "SparseObject", "VJPNode", "def_linear", "defjvp", "defjvp_argnum",
+    "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_EXTEND:  # which imports this module
+        return getattr(importlib.import_module(".extend", __package__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def backward_pass(g: Any, end_node: Any) -> Any:
+    """Refuse: there is no graph of nodes to go back through."""
+    raise TypeError(
+        "there is no graph to go back through.\n  write vjp, y = make_vjp(fun, x), and vjp(g)"
+    )
+
+
+def sum_outgrads(gs: Iterable[Any]) -> Any:
+    """Return the sum of cotangents of one value."""
+    first, *others = gs
+    return functools.reduce(vspace(first).add, others, first)
 
 
 def make_vjp(fun: Callable, x: Any) -> tuple[Callable, Any]:
@@ -39,11 +71,8 @@ class VSpace:
 
     @classmethod
     def register(cls, value_type: type, vspace_maker: Any = None) -> None:
-        """Refuse: a class is made known to our transforms, not to its space."""
-        raise TypeError(
-            f"there are no spaces of {value_type.__name__} to register.\n"
-            "  write cr.register_container(cls, parts, rebuild), if it holds what is differentiated"
-        )
+        """Warn that nothing was done: a class is made known to our transforms, not to its space."""
+        warn_not_needed("space", value_type)
 
     @property
     def iscomplex(self) -> bool:

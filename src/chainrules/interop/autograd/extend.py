@@ -6,6 +6,7 @@ are code of ``chainrules.interop.autograd.numpy``, and are differentiated themse
 
 import itertools
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from ...rules import frule, is_primitive, name_of
@@ -70,8 +71,9 @@ def defvjp(fun: Callable, *vjpmakers: Any, argnums: Iterable[int] | None = None)
     Raises
     ------
     TypeError
-        If ``fun`` is no primitive. (Rules of other functions are registered with
-        ``cr.rrule.register``.)
+        If ``fun`` is another library's, and no primitive. (Rules of these are registered with
+        ``cr.rrule.register``.) Of a function in Python that was not decorated it warns: its calls
+        inside of a program are not seen.
     MissingDerivativeError
         When an argument is differentiated that has none.
 
@@ -185,7 +187,8 @@ class _Rules:
 
 
 def _rules_of(fun: Any) -> _Rules:
-    if not is_primitive(fun):
+    # Of a plain function whoever registers the rule warns: only those find it who ask by name.
+    if not (is_primitive(fun) or isinstance(fun, FunctionType)):
         raise TypeError(
             f"{name_of(fun)} is no primitive, and defvjp and defjvp give rules to primitives.\n"
             "  decorate it with primitive; or register a rule of ours, @cr.rrule.register(f)"

@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ...config import RuleNeverAskedWarning
+from ...config.lines import warn_user
 from ...rules import Traced, is_traced, value
 from ...rules import primitive as our_primitive
 
@@ -30,11 +32,20 @@ class Box(metaclass=_Kind):
 
     @classmethod
     def register(cls, value_type: type) -> None:
-        """Refuse: what is followed is a number or an array, or holds these."""
-        raise TypeError(
-            f"no box is needed for {value_type.__name__}.\n"
-            "  write cr.register_container(cls, parts, rebuild), if it holds what is differentiated"
+        """Warn that nothing was done: what is followed is a number or an array, or holds these."""
+        warn_not_needed("box", value_type)
+
+
+def warn_not_needed(what: str, value_type: type) -> None:
+    """Warn of what autograd wants to be told of a class, and nobody needs here."""
+    warn_user(
+        RuleNeverAskedWarning(
+            f"no {what} is needed for {value_type.__name__}, and none was registered: objects are "
+            "followed by their fields.\n"
+            "  write cr.register_container(cls, parts, rebuild), if it holds what is "
+            "differentiated in another way"
         )
+    )
 
 
 def isbox(x: Any) -> bool:
@@ -108,12 +119,8 @@ class Absent:
 
     instead = ""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(f"there is no {type(self).__name__} here.\n  {self.instead}")
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        if cls.__module__.rpartition(".")[0] != __package__:
-            raise TypeError(f"there is no {cls.__mro__[1].__name__} here.\n  {cls.instead}")
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:  # subclasses may have an __init__
+        raise TypeError(f"there is no {cls.__name__} here.\n  {cls.instead}")
 
 
 class Node(Absent):

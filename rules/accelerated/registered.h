@@ -13,7 +13,7 @@
    answer in its own way; likewise a traced number. */
 static PyTypeObject *ENTRY_NUMBER, *DUAL, *ENTRY_ARRAY, *DUAL_ARRAY;
 static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
-static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY;
+static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY, *MOVING;
 
 /* Offsets of their slots. */
 static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
@@ -23,6 +23,7 @@ static Py_ssize_t DRAFT;                                     /* of their memory 
 static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
 static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
+static Py_ssize_t HELD, MOVES;                               /* of tangents that move in part */
 
 /* Rules of ufuncs, as the tables of both modes have them: looked up at each call. */
 static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
@@ -107,15 +108,18 @@ register_tape(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(register_duals_doc,
-"register_duals(forward_level, block_duals, dual, dual_array)\n--\n\n"
-"Note the classes of forward levels and of their traced numbers and arrays.");
+"register_duals(forward_level, block_duals, dual, dual_array, moving)\n--\n\n"
+"Note the classes of forward levels, of their traced numbers and arrays, and of tangents with\n"
+"structural zeros.");
 
 static PyObject *
 register_duals(PyObject *module, PyObject *args)
 {
-    PyTypeObject *forward_level, *block_duals, *dual, *dual_array;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!", &PyType_Type, &forward_level, &PyType_Type,
-                          &block_duals, &PyType_Type, &dual, &PyType_Type, &dual_array)
+    PyTypeObject *forward_level, *block_duals, *dual, *dual_array, *moving;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!", &PyType_Type, &forward_level, &PyType_Type,
+                          &block_duals, &PyType_Type, &dual, &PyType_Type, &dual_array,
+                          &PyType_Type, &moving)
+        || offset_of(moving, "held", &HELD) < 0 || offset_of(moving, "moves", &MOVES) < 0
         || common_offsets(dual, forward_level) < 0
         || offset_of(dual, "tangent", &TANGENT) < 0
         || offset_of(dual_array, "tangent", &TANGENT_OF_ARRAY) < 0
@@ -128,6 +132,7 @@ register_duals(PyObject *module, PyObject *args)
     BLOCK_DUALS = block_duals;
     DUAL = dual;
     DUAL_ARRAY = dual_array;
+    MOVING = moving;
     Py_RETURN_NONE;
 }
 

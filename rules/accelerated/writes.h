@@ -100,18 +100,22 @@ tangent_to_write(PyObject *x, PyObject *v)
     return level_of(v) == SLOT(x, AT_LEVEL) ? SLOT(v, TANGENT) : NULL;
 }
 
-/* Whether the tangent of `v` may be written beside it: a number, or one for each direction. */
+/* Whether the tangent of `v` may be written beside it: a number, or one for each direction; and a
+   constant where there are marks of what moves. */
 static int
 may_write_tangent(PyObject *x, PyObject *v)
 {
-    PyObject *values = draft_of(x, 0), *tangents = draft_of(x, 1), *vdot = tangent_to_write(x, v);
+    PyArrayObject *moves;
+    PyObject *values = draft_of(x, 0), *tangents = tangents_of_draft(x, &moves);
+    PyObject *vdot = tangent_to_write(x, v);
     int in_block = Py_TYPE(SLOT(x, AT_LEVEL)) == BLOCK_DUALS;
     if (!is_float64_array(values) || !is_beside(tangents, (PyArrayObject *)values, in_block)
-        || !PyArray_ISWRITEABLE((PyArrayObject *)tangents)) {
+        || !PyArray_ISWRITEABLE((PyArrayObject *)tangents)
+        || (moves != NULL && !PyArray_ISWRITEABLE(moves))) {
         return 0;
     }
     if (vdot == NULL || !in_block) {
-        return vdot == NULL || is_float(vdot);
+        return vdot == NULL ? moves != NULL : is_float(vdot);
     }
     return is_block(vdot)
            && PyArray_DIM((PyArrayObject *)vdot, 0) == PyArray_DIM((PyArrayObject *)tangents, 0);
@@ -121,8 +125,11 @@ may_write_tangent(PyObject *x, PyObject *v)
 static void
 write_tangent(PyObject *x, PyObject *v, const npy_intp *places)
 {
-    PyArrayObject *xdot = (PyArrayObject *)draft_of(x, 1);
+    PyArrayObject *moves, *xdot = (PyArrayObject *)tangents_of_draft(x, &moves);
     PyObject *vdot = tangent_to_write(x, v);
+    if (moves != NULL) {
+        *(npy_bool *)PyArray_GetPtr(moves, (npy_intp *)places) = vdot == NULL ? NPY_FALSE : NPY_TRUE;
+    }
     if (Py_TYPE(SLOT(x, AT_LEVEL)) != BLOCK_DUALS) {
         *(double *)PyArray_GetPtr(xdot, (npy_intp *)places) = vdot == NULL ? 0.0 : VALUE(vdot);
         return;

@@ -75,10 +75,8 @@ def _matmul_left(a, b):
     if rank <= 2:
         # One product with all rows at once.
         *rows, columns = shape_of(a.values)
-        if len(rows) == 1:
-            return a.values @ b
-        product = a.values.reshape((math.prod(rows), columns)) @ b
-        return product.reshape((*rows, *shape_of(b)[1:]))
+        flat = a.values if a.rank == 1 else a.values.reshape((math.prod(rows), columns))
+        return (flat @ b).reshape((*rows, *shape_of(b)[1:]))
     if a.rank == 1:
         return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
     return aligned(a, rank) @ b

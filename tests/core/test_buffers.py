@@ -302,7 +302,7 @@ def test_what_an_operator_made_is_refused_by_the_line_that_bound_it(tmp_path, mo
         y, ydot = cr.jvp(made.copied, (0.7,), (1.0,))
     said = str(caught.value)
     assert "made_by_an_operator.py:9" in said
-    assert "z, bound in line 8, is an array that others hold as well" in said
+    assert "z, bound in line 8, is a plain array" in said
     assert "write z = np.copy(z) first" in said
     numpy.testing.assert_allclose(y, [1.4, 2.7, 2.7])
     numpy.testing.assert_allclose(ydot, [2.0, 1.0, 1.0])

@@ -288,6 +288,13 @@ def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
         # What comes out is seen from one direction, which is then left out.
         y = _one_by_one(f, map_leaves(one_zero, args), map_leaves(one_zero, kwargs), 1)
         return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
+    if LEAVES.issuperset(map(type, args)) and LEAVES.issuperset(map(type, kwargs.values())):
+
+        def at(x: Value, k: int) -> Any:
+            return x.values[k] if type(x) is Block else x
+
+        options = [{name: at(x, k) for name, x in kwargs.items()} for k in range(count)]
+        return _gathered([f(*[at(x, k) for x in args], **options[k]) for k in range(count)])
     return _gathered([f(*direction(args, k), **direction(kwargs, k)) for k in range(count)])
 
 

@@ -171,6 +171,49 @@ tangent_of_call(const LinearCall *call, PyObject *y)
 
 /* ---- both ---- */
 
+#define MOST_VIEWS 63 /* above, the dead are forgotten, in Python */
+
+/* Tie the view `y` of `x`, by a call of `f`, to the array that owns the memory. -1 for an error. */
+static int
+tie_view(PyObject *y, PyObject *x, PyObject *f, PyObject *options)
+{
+    PyObject *root = x, *path = NULL, *base = SLOT(x, BASE_AND_PATH);
+    if (base != NULL && PyTuple_CheckExact(base) && PyTuple_GET_SIZE(base) == 2) {
+        root = PyTuple_GET_ITEM(base, 0);
+        path = PyTuple_GET_ITEM(base, 1);
+    }
+    PyObject *memory = is_traced_array(root) ? SLOT(root, MEMORY) : NULL;
+    PyObject *views = memory != NULL && Py_TYPE(memory) == MEMORY_TYPE && NEXT_OF_VIEWS != NULL
+                          ? SLOT(memory, VIEWS)
+                          : NULL;
+    if (views == NULL || !PyDict_CheckExact(views) || PyDict_GET_SIZE(views) >= MOST_VIEWS
+        || (path != NULL && !PyTuple_CheckExact(path))) {
+        PyObject *done = PyObject_CallFunctionObjArgs(REGISTER_VIEW, y, x, f, options, NULL);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    Py_INCREF(views);
+    PyObject *step = PyTuple_Pack(3, f, options, Py_None);
+    PyObject *last = step == NULL ? NULL : PyTuple_Pack(1, step);
+    PyObject *way = last == NULL ? NULL : path == NULL ? Py_NewRef(last)
+                                                      : PySequence_Concat(path, last);
+    PyObject *pair = way == NULL ? NULL : PyTuple_Pack(2, root, way);
+    PyObject *number = pair == NULL ? NULL : PyObject_CallNoArgs(NEXT_OF_VIEWS);
+    PyObject *reference = number == NULL ? NULL : PyWeakref_NewRef(y, NULL);
+    int done = reference == NULL ? -1 : PyDict_SetItem(views, number, reference);
+    if (done == 0) {
+        Py_XSETREF(SLOT(y, BASE_AND_PATH), Py_NewRef(pair));
+    }
+    Py_DECREF(views);
+    Py_XDECREF(step);
+    Py_XDECREF(last);
+    Py_XDECREF(way);
+    Py_XDECREF(pair);
+    Py_XDECREF(number);
+    Py_XDECREF(reference);
+    return done;
+}
+
 /* Tie a result that is a view to what it is a view of. Whether it was done; -1 for an error. */
 static int
 tied(const LinearCall *call, PyObject *traced, PyObject *y)
@@ -190,8 +233,7 @@ tied(const LinearCall *call, PyObject *traced, PyObject *y)
         if (is_view <= 0) {
             return is_view < 0 ? -1 : 1;
         }
-        done = PyObject_CallFunctionObjArgs(REGISTER_VIEW, traced, call->a, call->f, call->options,
-                                            NULL);
+        return tie_view(traced, call->a, call->f, call->options) < 0 ? -1 : 1;
     }
     Py_XDECREF(done);
     return done == NULL ? -1 : 1;

@@ -106,14 +106,8 @@ read_view(PyObject *x, PyObject *index)
         if (made != UNHANDLED) {
             traced = traced_array(level, Py_NewRef(y), made);
         }
-        if (traced != NULL && traced != UNHANDLED) {
-            PyObject *stack[] = {NULL, traced, x, GETITEM, options};
-            PyObject *done = PyObject_Vectorcall(REGISTER_VIEW, stack + 1,
-                                                 4 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-            if (done == NULL) {
-                Py_CLEAR(traced);
-            }
-            Py_XDECREF(done);
+        if (traced != NULL && traced != UNHANDLED && tie_view(traced, x, GETITEM, options) < 0) {
+            Py_CLEAR(traced);
         }
         Py_XDECREF(options);
     }

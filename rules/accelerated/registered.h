@@ -19,7 +19,8 @@ static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY
 static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
 static Py_ssize_t POSITION_IN_ARRAY, TANGENT_OF_ARRAY, MEMORY; /* of traced arrays */
 static Py_ssize_t BASE_AND_PATH;
-static Py_ssize_t DRAFT;                                     /* of their memory */
+static Py_ssize_t DRAFT, MOVED, SEEN_BY, VIEWS;              /* of their memory */
+static Py_ssize_t GIVEN;                                     /* of levels that are engines */
 static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
 static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
@@ -31,6 +32,7 @@ static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
 /* Partials of products and quotients, which are computed here, and the constant 1 of a sum; and the
    functions whose rules are those of reading an entry, and of joining numbers. */
 static PyObject *GETITEM, *STACK;
+static PyObject *NEXT_OF_VIEWS;
 static PyObject *FIRST, *SECOND, *OVER_SECOND, *MINUS_QUOTIENT_OVER_SECOND, *ONE;
 
 /* What a slot holds, borrowed; NULL where it is empty. */
@@ -211,6 +213,25 @@ register_reads(PyObject *module, PyObject *args)
     STACK = stack;
     MEMORY_TYPE = memory;
     MASKED = masked;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_memory_doc,
+"register_memory(engine, memory, next_of_views)\n--\n\n"
+"Note the classes of levels and of the memory of arrays, and what numbers views.");
+
+static PyObject *
+register_memory(PyObject *module, PyObject *args)
+{
+    PyTypeObject *engine, *memory;
+    PyObject *next;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyType_Type, &engine, &PyType_Type, &memory, &next)
+        || offset_of(engine, "given", &GIVEN) < 0 || offset_of(memory, "moved", &MOVED) < 0
+        || offset_of(memory, "seen_by", &SEEN_BY) < 0 || offset_of(memory, "views", &VIEWS) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    NEXT_OF_VIEWS = next;
     Py_RETURN_NONE;
 }
 

@@ -7,28 +7,9 @@
 #include "pulls.h"
 
 static PyTypeObject *WRITE_NODE, *PROJECT_NUMBER;
-static Py_ssize_t GIVEN;                                              /* of levels */
-static Py_ssize_t MOVED, SEEN_BY, VIEWS;                              /* of memory */
 static Py_ssize_t WRITE_ACTIVE, WRITE_AXES, WRITE_BEFORE, WRITE_FORM, WRITE_INDEX, WRITE_PATH;
 static Py_ssize_t WRITE_POSITION, WRITE_SENSITIVE, WRITE_SHAPE;       /* of nodes */
 static Py_ssize_t NUMBER_DTYPE;                                       /* of spaces of numbers */
-
-PyDoc_STRVAR(register_memory_doc,
-"register_memory(engine, memory)\n--\n\n"
-"Note the classes of levels and of the memory of arrays.");
-
-static PyObject *
-register_memory(PyObject *module, PyObject *args)
-{
-    PyTypeObject *engine, *memory;
-    if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &engine, &PyType_Type, &memory)
-        || offset_of(engine, "given", &GIVEN) < 0 || offset_of(memory, "moved", &MOVED) < 0
-        || offset_of(memory, "seen_by", &SEEN_BY) < 0 || offset_of(memory, "views", &VIEWS) < 0) {
-        return NULL;
-    }
-    Py_INCREF(args);
-    Py_RETURN_NONE;
-}
 
 PyDoc_STRVAR(register_writes_doc,
 "register_writes(write_node, project_number)\n--\n\n"
@@ -64,7 +45,7 @@ static PyObject *
 memory_to_write(PyObject *x)
 {
     PyObject *memory = SLOT(x, MEMORY);
-    if (VIEWS == 0 || SLOT(x, PRIMAL) != NULL || SLOT(x, BASE_AND_PATH) != Py_None
+    if (NEXT_OF_VIEWS == NULL || SLOT(x, PRIMAL) != NULL || SLOT(x, BASE_AND_PATH) != Py_None
         || memory == NULL || Py_TYPE(memory) != MEMORY_TYPE) {
         return NULL;
     }

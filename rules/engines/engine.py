@@ -52,7 +52,7 @@ from ..tracing.own_classes import (
     numbers_of,
 )
 from ..tracing.running import Run, innermost_run
-from ..tracing.views import Memory, may_share
+from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
 
@@ -306,4 +306,4 @@ class Engine(Level):
 
 
 if numbers is not None:
-    numbers.register_memory(Engine, Memory)
+    numbers.register_memory(Engine, Memory, next_of_views)

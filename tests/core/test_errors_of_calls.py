@@ -131,7 +131,8 @@ def test_products_and_hessians_speak_of_themselves(call, expected):
         ),
         (
             lambda: cr.map(np.sin, X, order="C"),
-            "map has no argument 'order'.\n  it takes back, chunksize, executor, f, progress, timeout",
+            "map has no argument 'order'.\n"
+            "  it takes back, chunksize, executor, f, progress, timeout",
         ),
     ],
 )

@@ -80,7 +80,7 @@ EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c
 
 SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operation of its own
 SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
-SCALAR_OPERATIONS = 300_000  # of one native function: LLVM takes some seconds for as many
+SCALAR_OPERATIONS = 1_000_000  # that are taken apart, for the memory; those that repeat are a loop
 STRETCH_STEPS = 8  # on numbers, from which on native code between calls is worth theirs
 STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
 STRETCHES = 32  # in a program: LLVM takes some milliseconds for each

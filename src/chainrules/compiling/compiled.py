@@ -18,6 +18,7 @@ from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, evaluated, replays
 from .boundaries import Given, as_foreign, is_number_or_array
+from .collector import collector_paused
 from .ir.looks import NotRecordable, UnsuitedLoopError
 from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
@@ -185,6 +186,7 @@ class Compiled:
         except NotRecordable as error:
             return None, str(error)
 
+    @collector_paused()
     def _recorded(
         self,
         kind: CacheEntry,

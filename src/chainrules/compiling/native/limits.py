@@ -17,6 +17,7 @@ SHORT_ROWS = 4  # vectors of the innermost axis, up to which all of these are in
 # ---- programs on single numbers: 'RK4 of Lotka-Volterra', 'recurrence of 1000 steps' ----
 
 CAREFUL_OPERATIONS = 500  # of all functions; more are compiled in a hurry
+WRITTEN_OPERATIONS = 300_000  # of all functions, once for each body: LLVM takes some seconds
 FUNCTION_OPERATIONS = 1000  # of one function: LLVM takes more than twice as long for twice as many
 COPIED_RUNS = 500  # of outputs, which one function stores
 COPY_LOOP = 8  # results at equal distances that make a loop

@@ -19,6 +19,7 @@ from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.lowering import moves, scatter
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
+from ..native.numbers import TooLongError
 from ..record.recorder import Recorder
 from .memory_sharing import Shared, results_text
 from .scalar_trace import ScalarTrace
@@ -120,7 +121,10 @@ class NativeLine:
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
         self.needed = order
         self.request = (), line.inputs, ops, outputs
-        return build(*self.request), arrays[0][0], arrays[1][0]
+        try:
+            return build(*self.request), arrays[0][0], arrays[1][0]
+        except TooLongError as error:
+            raise NotLowered(str(error)) from None
 
     def requests(self) -> list[tuple]:
         """Return what :func:`native.build` was asked for."""

@@ -81,6 +81,7 @@ EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c
 SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operation of its own
 SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
 SCALAR_OPERATIONS = 1_000_000  # that are taken apart, for the memory; those that repeat are a loop
+SEARCHED_TABLE = 64  # entries of a table, up to which np.searchsorted compares with each
 STRETCH_STEPS = 8  # on numbers, from which on native code between calls is worth theirs
 STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
 STRETCHES = 32  # in a program: LLVM takes some milliseconds for each

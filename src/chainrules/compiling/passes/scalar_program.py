@@ -71,9 +71,10 @@ class NativeLine:
         self.truths: list[int] = []
         self.quick: dict[int, int] = {}  # of a look, which truth it is
         for at, look in enumerate(self.looks):
-            if look.kind in TRUTHS:
+            truth = self.line.truth(look)
+            if truth is not None:
                 self.quick[at] = len(self.truths)
-                self.truths.append(self.line.truth(look))
+                self.truths.append(truth)
         self.slow: dict[int, str] = {}  # of a look, how its value is read
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
@@ -83,7 +84,7 @@ class NativeLine:
         self.names = {
             **names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
             "int64": np.int64, "__name__": __name__,
-            "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
+            "expected": bytes(self.looks[at].seen != ("bool", False) for at in self.quick),
         }  # fmt: skip
         missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
         self.names["first_missed"] = missed
@@ -135,13 +136,13 @@ class NativeLine:
         lines += ["t = truths.copy()"] if self.truths else []
         lines.append(f"kernel({', '.join(['*values', *self.given])})")
         if self.quick or self.slow:
-            q = len(self.quick)
+            q, unseen = len(self.quick), self.slow.keys() - self.quick.keys()
             changed = (
                 f"t[:{q}].tobytes() != expected"
                 if q < len(self.truths)
                 else ("t.tobytes() != expected")
             )
-            condition = "True" if self.slow else changed
+            condition = "True" if unseen else changed
             lines += [
                 f"if {condition}:",
                 f"    missed = first_missed(n, {'t' if self.truths else None})",
@@ -153,7 +154,8 @@ class NativeLine:
 class FirstMissed(NamedTuple):
     """Finds the first look that sees something else than it did, and what.
 
-    Of a look ``quick`` says which truth it is, and ``slow`` how its value is read.
+    Of a look ``quick`` says which truth it is, and ``slow`` how its value is read; of one with both
+    the truth is that nothing has changed.
     """
 
     looks: list[Look]
@@ -163,9 +165,9 @@ class FirstMissed(NamedTuple):
 
     def __call__(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
         for at, look in enumerate(self.looks):
-            if at in self.quick:
+            if at in self.quick and at not in self.slow:
                 seen: Any = ("bool", bool(t[self.quick[at]]))
-            elif at in self.slow:
+            elif at in self.slow and not (at in self.quick and t[self.quick[at]]):
                 seen = look.at(eval(self.slow[at], {**self.names, "n": n, "t": t}))
             else:
                 continue

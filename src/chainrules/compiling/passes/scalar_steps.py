@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import ITEM_ROWS
+from ...config.thresholds import ITEM_ROWS, SEARCHED_TABLE
 from ...rules import getitem
 from ...rules.linear.steps import Slot, part_at
 from ...rules.rulesets.arrays.indexing import scatter
@@ -67,6 +67,22 @@ def _reduction(name: str, empty: Any) -> Callable:
 def _count_nonzero(line: Any, form: ValueForm, x: Any, axis: Any = None) -> Names:
     truths = line.as_kind(line.names(x), "b1")
     return line.reduced("add", line.as_kind(truths, "f8"), "i8", settings(axis), False, 0.0)
+
+
+def _searchsorted(line: Any, form: ValueForm, table: Any, x: Any, side: Any = "left") -> Names:
+    """Count the entries of a constant table that lie before ``x``; NaN lies behind all."""
+    entries = np.asarray(settings(table))
+    if entries.dtype != np.float64 or entries.size > SEARCHED_TABLE:
+        raise NotLowered("a table of other numbers, or a long one")
+    if not np.all(entries[1:] >= entries[:-1]) or np.any(np.isnan(entries)):
+        raise NotLowered("a table that is not sorted")
+    given = line.as_kind(line.names(x), "f8")
+    rows = Names(given.ids[..., None], "f8")
+    at_end = line.each(
+        "less_equal" if side == "left" else "less", "b1", rows, line.names(entries)
+    )  # fmt: skip
+    before = line.each("logical_not", "b1", at_end)
+    return line.reduced("add", line.as_kind(before, "f8"), "i8", -1, False, 0.0)
 
 
 def _accumulated(name: str) -> Callable:
@@ -246,7 +262,7 @@ STEPS: dict[Any, Callable] = {
     np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
     np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
     np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
-    np.count_nonzero: _count_nonzero, np.cumsum: _accumulated("add"),
+    np.count_nonzero: _count_nonzero, np.searchsorted: _searchsorted, np.cumsum: _accumulated("add"),
     np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
     np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,

@@ -274,7 +274,7 @@ class Recorder(Program, Level):
     def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
         runs = any(map(may_run, iterate_leaves((args, kwargs))))
         if innermost((f, *args, *kwargs.values())) is self and not runs:
-            return self.step(f, args, kwargs)
+            return self.step(shown(f), args, kwargs)
         return f(*args, **kwargs)
 
     def step(self, g: Any, args: tuple, kwargs: dict) -> Any:

@@ -68,6 +68,11 @@ ITEM_WAYS = 64  # through an item, at least, that are native
 
 CACHE_ENTRIES = 64  # kinds of arguments, of which the recordings of a function are kept
 WASTED_KINDS = 24  # recorded for so many kinds of arguments, and not replayed as often: no more are
+FEW_RECORDINGS = 4  # that any compiled function may make, whatever they cost
+LOSS_ALLOWED = 0.5  # seconds of CPU time that recordings may cost more than replays have saved
+SLOWER = 1.2  # times that a replay takes as long as the function, from which it is not replayed
+FIRST_REVIEW = 16  # replays of a recording, after which they are compared with the function by time
+RECONSIDERED = 16  # calls that are not recorded, after which it is asked again whether they may be
 RESTARTS = 16  # times that what is captured may change, before the function runs as it is
 RECORDED_STEPS = 1_000_000  # a longer program is not worth what its recording takes
 REMEMBERED_RESULT = 1 << 12  # bytes of a result, up to which an equal step is looked for

@@ -38,6 +38,16 @@ class Given:
         return self.f(*args)
 
 
+def with_counts(compiled: Any, counts: tuple) -> Any:
+    """Return a compiled function with the integers among its arguments given."""
+    bound = compiled.bound
+    if counts not in bound:
+        while len(bound) >= CACHE_ENTRIES:
+            bound.pop(next(iter(bound)), None)
+        bound[counts] = type(compiled)(Given(compiled.f, counts), *compiled.options)
+    return bound[counts]
+
+
 class OnItems:
     """A function on all items of a batch, by the engine of a config."""
 

@@ -71,7 +71,8 @@ class NativeLine:
         self.truths: list[int] = []
         self.quick: dict[int, int] = {}  # of a look, which truth it is
         for at, look in enumerate(self.looks):
-            truth = self.line.truth(look)
+            is_truth = look.kind in TRUTHS
+            truth = self.line.truth(look) if is_truth else self.line.is_same(look)
             if truth is not None:
                 self.quick[at] = len(self.truths)
                 self.truths.append(truth)

@@ -78,9 +78,8 @@ def _searchsorted(line: Any, form: ValueForm, table: Any, x: Any, side: Any = "l
         raise NotLowered("a table that is not sorted")
     given = line.as_kind(line.names(x), "f8")
     rows = Names(given.ids[..., None], "f8")
-    at_end = line.each(
-        "less_equal" if side == "left" else "less", "b1", rows, line.names(entries)
-    )  # fmt: skip
+    compared = "less_equal" if side == "left" else "less"
+    at_end = line.each(compared, "b1", rows, line.names(entries))
     before = line.each("logical_not", "b1", at_end)
     return line.reduced("add", line.as_kind(before, "f8"), "i8", -1, False, 0.0)
 
@@ -262,7 +261,8 @@ STEPS: dict[Any, Callable] = {
     np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
     np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
     np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
-    np.count_nonzero: _count_nonzero, np.searchsorted: _searchsorted, np.cumsum: _accumulated("add"),
+    np.count_nonzero: _count_nonzero,
+    np.searchsorted: _searchsorted, np.cumsum: _accumulated("add"),
     np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
     np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,

@@ -15,7 +15,7 @@ from ...config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
-from ..ir.looks import TRUTHS, WHOLE, Look, bits
+from ..ir.looks import WHOLE, Look, bits
 from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input
@@ -150,13 +150,8 @@ class ScalarTrace:
 
     # ---- what comes out -------------------------------------------------------------------------
 
-    def truth(self, look: Look) -> int | None:
-        """Return the name of the truth that a look sees.
-
-        Of a whole number it is whether that is the one that was seen; None of any other look.
-        """
-        if look.kind not in TRUTHS:
-            return self.is_same(look) if look.kind in WHOLE else None
+    def truth(self, look: Look) -> int:
+        """Return the name of the truth that a look sees."""
         x = self.values[look.position]
         if type(x) is not Names or x.ids.size != 1:
             raise NotLowered("a look at an array")
@@ -168,6 +163,12 @@ class ScalarTrace:
         return name if x.kind == "b1" else self.op("bool", name)
 
     def is_same(self, look: Look) -> int | None:
+        """Return the name of the truth that a look sees the whole number that it saw.
+
+        None where it looks at something else.
+        """
+        if look.kind not in WHOLE:
+            return None
         x, seen = self.values[look.position], look.seen
         if type(x) is not Names or x.kind != "i8" or x.ids.size != 1 or type(seen) is not tuple:
             return None

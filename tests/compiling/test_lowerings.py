@@ -277,7 +277,7 @@ STEPS = {
     ],
     np.searchsorted: lambda m, row, s: [
         np.searchsorted(TABLE, m), np.searchsorted(TABLE, row, "right"), np.searchsorted(TABLE, s, side="left"),
-        np.searchsorted(TABLE[:0], m), np.searchsorted(TABLE, m > 0.5), np.searchsorted(TABLE, (m > 0.5) * 2),
+        np.searchsorted(TABLE[:0], m), np.searchsorted(TABLE, m > 0.5),
     ],
     np.cumprod: lambda m, row, s: [np.cumprod(row), np.cumprod(m), np.cumprod(m, 0), np.cumprod(m, -1)],
     np.where: lambda m, row, s: [

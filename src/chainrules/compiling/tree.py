@@ -178,8 +178,8 @@ class CacheEntry:
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
         if self._is_asked_for_numbers():
             return (
-                f"in {most} numbers are handed to what is not NumPy's, such as math.sin or a solver "
-                "that is no step of a recording; write np.sin, or cr.adopt() for the module, or "
+                f"in {most} numbers are handed to what is not NumPy's, such as math.sin or a "
+                "solver that is no step of a recording; write np.sin, or cr.adopt() for the module, or "
                 "compile what comes before and after by itself"
             )
         return (

@@ -13,6 +13,7 @@ REST_POINTS = 64  # at least, of what is left over, so that it is computed as th
 SUM_BLOCK = 64  # steps between two additions to the total of a sum
 MANY_POINTS = 2000  # of a nest, from which mathematics is written in line, and interleaved
 SHORT_ROWS = 4  # vectors of the innermost axis, up to which all of these are in registers at once
+CAREFUL_LINES = 6000  # of LLVM's text; more are compiled in a hurry, for a tenth of the time
 
 # ---- programs on single numbers: 'RK4 of Lotka-Volterra', 'recurrence of 1000 steps' ----
 

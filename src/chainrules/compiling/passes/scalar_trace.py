@@ -7,6 +7,7 @@
 import math
 import operator
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -229,10 +230,15 @@ class ScalarTrace:
             (x,) = xs
             flat = [self.op(name, k) for k in x.ids.reshape(-1).tolist()]
             return Names(np.array(flat, np.int64).reshape(x.ids.shape), kind)
-        arrays = np.broadcast_arrays(*[x.ids for x in xs])
-        rows = zip(*[a.reshape(-1).tolist() for a in arrays], strict=True)
-        flat = [self.op(name, *row) for row in rows]
-        return Names(np.array(flat, np.int64).reshape(arrays[0].shape), kind)
+        arrays = [x.ids for x in xs]
+        shapes = {a.shape for a in arrays if a.ndim}
+        if len(shapes) > 1:
+            arrays = np.broadcast_arrays(*arrays)
+            shapes = {arrays[0].shape}
+        (shape,) = shapes
+        lists = [a.reshape(-1).tolist() if a.ndim else repeat(a.item()) for a in arrays]
+        flat = [self.op(name, *row) for row in zip(*lists)]
+        return Names(np.array(flat, np.int64).reshape(shape), kind)
 
     def float_operation(self, f: Any, args: tuple) -> Names | None:
         """Lower an operation on two float64 numbers that gives one, as nearly all of long programs.

@@ -68,6 +68,7 @@ ITEM_WAYS = 64  # through an item, at least, that are native
 
 CACHE_ENTRIES = 64  # kinds of arguments, of which the recordings of a function are kept
 WASTED_KINDS = 24  # recorded for so many kinds of arguments, and not replayed as often: no more are
+COUNTED = 3  # values of an integer, each recorded and hardly replayed, after which it is an input
 FEW_RECORDINGS = 4  # that any compiled function may make, whatever they cost
 LOSS_ALLOWED = 0.5  # seconds of CPU time that recordings may cost more than replays have saved
 SLOWER = 1.2  # times that a replay takes as long as the function, from which it is not replayed

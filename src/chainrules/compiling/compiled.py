@@ -14,19 +14,20 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError, CompileWarning
-from ..config.thresholds import CACHE_ENTRIES, FIRST_REVIEW, RECONSIDERED, RESTARTS
+from ..config.thresholds import CACHE_ENTRIES, COUNTED, FIRST_REVIEW, RECONSIDERED, RESTARTS
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, evaluated, replays
-from .boundaries import as_foreign, is_number_or_array, with_counts
-from .effects import captured_now, check_effects
+from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
+from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
-from .losses import loses, slower_replays, why_it_loses
+from .losses import is_hardly_replayed, loses, slower_replays, why_it_loses
 from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
 from .record.collector import collector_paused
+from .record.counted import CountedIntegers
 from .record.generators import process_generators
 from .record.recorder import Recorder
 from .record.recording import UnrollingRecorder, record
@@ -43,9 +44,9 @@ class Compiled:
 
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
-        "__dict__", "__weakref__", "bound", "check", "declined", "f", "fallback", "foreign",
-        "frozen", "kinds", "loss", "paths", "progress", "quick", "threads", "unrolls", "untraced",
-        "warned",
+        "__dict__", "__weakref__", "bound", "check", "counted", "declined", "f", "fallback",
+        "foreign", "frozen", "kinds", "loss", "paths", "progress", "quick", "threads", "unrolls",
+        "untraced", "warned",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +74,7 @@ class Compiled:
         self.kinds: dict[Hashable, CacheEntry] = {}
         self.quick: Quick | None = None  # of the last call
         self.bound: dict[tuple, Compiled] = {}
+        self.counted = CountedIntegers()
         self.declined = 0  # calls that were not recorded, since that has cost too much
         self.loss = ""  # why, which is said once
 
@@ -111,7 +113,7 @@ class Compiled:
         else:
             last = None
             try:
-                key, values = signature(args, kwargs)
+                key, values = signature(args, kwargs, self.counted.positions)
             except NotRecordable as error:
                 if innermost((args, kwargs)) is not None:
                     return self._inside(args, kwargs)
@@ -145,9 +147,12 @@ class Compiled:
         if (kind is None or not kind.reason) and self._declines(kind, args, kwargs):
             return self._plainly(args, kwargs, self.loss)
         if kind is None:
+            counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
+            if self.counted.note(args, counts):
+                return self._anew(args, kwargs)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
-            kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
+            kind = self.kinds.setdefault(key, CacheEntry(*captured_of(self.f, key, self.frozen)))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
             if kind.restarts > RESTARTS:
@@ -156,7 +161,7 @@ class Compiled:
                     "as an argument"
                 )
             else:
-                kind.restart(*self._captured(key))
+                kind.restart(*captured_of(self.f, key, self.frozen))
         if kind.captured is not None and kind.captured.traced:
             return self._beside_transform(key, args, kwargs)
         if not kind.reason and kind.recordings >= self.paths:
@@ -171,6 +176,11 @@ class Compiled:
         with bar(name_of(self.f)) as shown:
             new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
+
+    def _anew(self, args: tuple, kwargs: dict) -> Any:
+        """Answer a call without the recordings so far, since other integers are inputs now."""
+        self.kinds, self.quick = {}, None
+        return self(*args, **kwargs)
 
     def _declines(self, kind: CacheEntry | None, args: tuple, kwargs: dict) -> bool:
         """Say whether a call is not recorded, since recordings have cost too much so far."""
@@ -188,13 +198,6 @@ class Compiled:
         if last is not None and last.kind is forgotten:
             self.quick = None
 
-    def _captured(self, key: Hashable) -> tuple[Any, str]:
-        """Return what is captured, or None and why that cannot be said."""
-        try:
-            return Captured((self.f, key), self.frozen), ""
-        except NotRecordable as error:
-            return None, str(error)
-
     @collector_paused()
     def _recorded(
         self,
@@ -210,7 +213,8 @@ class Compiled:
         lower_loops(Compiled)
         before = process_generators()
         try:
-            recorder, output, y = record(self.f, args, kwargs, captured, new)
+            counted = self.counted.positions
+            recorder, output, y = record(self.f, args, kwargs, captured, new, counted=counted)
         except CompileError:
             raise
         except UnsuitedLoopError:
@@ -221,6 +225,8 @@ class Compiled:
                 return self._beside_transform(key, args, kwargs)
             if not isinstance(error, NotRecordable) and kind.changed():
                 raise  # what it does besides has been done, and is not done twice
+            if self.counted.give_up():
+                return self._anew(args, kwargs)
             if isinstance(error, NotRecordable):
                 kind.forgiven = True  # what would happen twice
                 check_effects(self.f, kind, before)
@@ -247,6 +253,8 @@ class Compiled:
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
             if not agree(y, expected):
+                if self.counted.give_up():
+                    return self._anew(args, kwargs)
                 kind.close(
                     "it gave something else while it was recorded (does it ask for type(x), "
                     "or return values in objects, functions or generators?)"
@@ -334,9 +342,12 @@ class Compiled:
             return y
         replay = by_numpy()
         recording.run, recording.how = replay.run, ["by NumPy, which rounds otherwise"]
-        if replays(recording, signature(args, kwargs)[1], expected):
+        if replays(recording, signature(args, kwargs, self.counted.positions)[1], expected):
             if not replay.has_solvers:
                 self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
+            return expected
+        if self.counted.give_up():
+            self.kinds, self.quick = {}, None
             return expected
         kind.refuse(
             "its second call gave something else than a replay of its first: it does not depend on"
@@ -360,7 +371,7 @@ class Compiled:
     def _unroll(self, kind: CacheEntry, key: Hashable) -> None:
         """Begin anew, with each round of a loop recorded by itself."""
         self.unrolls = True
-        kind.restart(*self._captured(key))
+        kind.restart(*captured_of(self.f, key, self.frozen))
 
     # ---- without recordings ---------------------------------------------------------------------
 
@@ -389,22 +400,11 @@ class Compiled:
 
     # ---- inside derivatives ---------------------------------------------------------------------
 
-    def _may_capture_traced(self) -> bool:
-        """Say whether a transform is under way in what the function captures, for all we know."""
-        if self.untraced is None or self.untraced.changed():
-            try:
-                captured = Captured(self.f, frozen=False, everything=True)
-                captured.settle()
-            except NotRecordable:
-                return True
-            self.untraced = None if captured.traced else captured
-        return self.untraced is None
-
     def _inside(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call with traced values: by compiled derivatives where these are of arrays."""
         if kwargs or not all(map(is_number_or_array, args)):
             return self.f(*args, **kwargs)
-        if self._may_capture_traced():
+        if may_capture_traced(self):
             return self.f(*args)
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind

@@ -1,6 +1,6 @@
 """Effects of a recorded call, which a replay would not have: random draws, and changed captures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError
@@ -15,6 +15,14 @@ def captured_now(captured: Captured) -> tuple[Any, str]:
     """Return what functions that ran capture now, or None and why that cannot be said."""
     try:
         return captured.again(), ""
+    except NotRecordable as error:
+        return None, str(error)
+
+
+def captured_of(f: Callable, key: Hashable, frozen: bool) -> tuple[Any, str]:
+    """Return what is captured, or None and why that cannot be said."""
+    try:
+        return Captured((f, key), frozen), ""
     except NotRecordable as error:
         return None, str(error)
 

@@ -25,10 +25,13 @@ def loses(kinds: Collection[CacheEntry]) -> bool:
     attempts = sum(kind.attempts for kind in kinds)
     if attempts >= FEW_RECORDINGS and sum(kind.loss() for kind in kinds) > LOSS_ALLOWED:
         return True
-    if len(kinds) < WASTED_KINDS:
-        return False
+    return len(kinds) >= WASTED_KINDS and is_hardly_replayed(kinds, WASTED_KINDS)
+
+
+def is_hardly_replayed(kinds: Collection[CacheEntry], fewest: int) -> bool:
+    """Say whether there are so many recordings at least, and fewer replays."""
     made = [path for kind in kinds for path in kind.all_recordings()]
-    return len(made) >= WASTED_KINDS and sum(path.replayed for path in made) < len(made)
+    return len(made) >= fewest and sum(path.replayed for path in made) < len(made)
 
 
 def why_it_loses(

@@ -66,6 +66,7 @@ class NativeLine:
         refuse_last_bits(recorder)
         shared = Shared(recorder)
         self.line = ScalarTrace(recorder, shared.roots)
+        self.given_forms = [recorder.forms[position] for position in recorder.inputs]
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
@@ -135,7 +136,13 @@ class NativeLine:
     def _source(self, results: list[str]) -> str:
         lines = ["def run(values):", "n = numbers.copy()"]
         lines += ["t = truths.copy()"] if self.truths else []
-        lines.append(f"kernel({', '.join(['*values', *self.given])})")
+        whole = [k for k, form in enumerate(self.given_forms) if form and form.kind is int]
+        given = [
+            f"float(values[{k}])" if k in whole else f"values[{k}]"
+            for k in range(len(self.given_forms))
+        ]
+        given = given if whole else ["*values"]
+        lines.append(f"kernel({', '.join([*given, *self.given])})")
         if self.quick or self.slow:
             q, unseen = len(self.quick), self.slow.keys() - self.quick.keys()
             changed = (

@@ -21,6 +21,9 @@ from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 from ..native.way_tree import NestedLoop, NestedResult
 
+_EXACT = 1 << 53
+LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
+
 
 def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
     kind = kind_of(form)
@@ -219,6 +222,25 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     if type(parts) is not list:
         raise NotLowered("a part of a result")
     return parts[k]
+
+
+def of_counts(line: Any, name: str, xs: list[Names]) -> Names:
+    """Lower an operation on Python's integers, which a float64 holds exactly to 2**53."""
+    if any(x.kind != "i8" or x.ids.ndim for x in xs):
+        raise NotLowered(f"{name} of truths and integers")
+    bounds = [line.bounds.get(int(x.ids), LARGEST) for x in xs]
+    bounds = [
+        abs(int(line.constants[-int(x.ids) - 1])) if x.ids < 0 else bound
+        for x, bound in zip(xs, bounds, strict=True)
+    ]
+    if name not in ("add", "subtract", "multiply", "negative", "remainder"):
+        raise NotLowered(f"{name} of integers")
+    bound = math.prod(bounds) if name == "multiply" else sum(bounds)
+    if bound > _EXACT:
+        raise NotLowered("integers that may be larger than a float64 holds exactly")
+    y = line.each(name, "i8", *xs)
+    line.bounds[int(y.ids)] = bound
+    return y
 
 
 def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[Names]:

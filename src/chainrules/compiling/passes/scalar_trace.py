@@ -24,7 +24,7 @@ from ..native.limits import WRITTEN_OPERATIONS
 from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
 from .scalar_simplification import simplified
-from .scalar_steps import STEPS, nested_loop
+from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
 
 _NUMBERS = (float, np.float64)
 _BUILT_IN = type(operator.add)
@@ -32,7 +32,6 @@ _FLOAT_OPERATIONS = {
     operator.add: "add", operator.sub: "subtract", operator.mul: "multiply",
     operator.truediv: "divide", operator.neg: "negative",
 }  # fmt: skip
-_LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
 
@@ -52,6 +51,7 @@ class ScalarTrace:
     ) -> None:
         self.whole = whole
         self.exact: list[int] = []
+        self.bounds: dict[int, int] = {}  # of integers, by name: what they are not larger than
         self.finite: list[int] = []
         self.forms = recorder.forms
         self.constants: list[Any] = []
@@ -78,7 +78,8 @@ class ScalarTrace:
 
     def input(self, form: ValueForm | None) -> Names:
         kind = "f8"
-        if self.whole and form is not None and form.kind in (int, np.int64):
+        whole = (int, np.int64) if self.whole else (int,)
+        if form is not None and form.kind in whole and (self.whole or not form.array):
             kind = "i8"
         elif form is None or form.kind not in FLOATS:
             raise NotLowered("an argument that is no float64")
@@ -118,7 +119,7 @@ class ScalarTrace:
         if kind is float or kind is np.float64:
             return Names(np.array(self.constant(float(x))), "f8")
         if kind is int or kind is np.int64:
-            if abs(x) > _LARGEST:
+            if abs(x) > LARGEST:
                 raise NotLowered("a large integer")
             return Names(np.array(self.constant(float(x))), "i8")
         if kind is bool or kind is np.bool_:
@@ -126,7 +127,7 @@ class ScalarTrace:
         if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= SCALAR_ARRAY:
             if x.dtype.kind == "f" and x.dtype != np.float64:
                 raise NotLowered(f"an array of {x.dtype}")
-            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > _LARGEST:
+            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > LARGEST:
                 raise NotLowered("a large integer")
             truth = x.dtype.kind == "b"
             convert: Callable = bool if truth else float
@@ -173,7 +174,7 @@ class ScalarTrace:
         x, seen = self.values[look.position], look.seen
         if type(x) is not Names or x.kind != "i8" or x.ids.size != 1 or type(seen) is not tuple:
             return None
-        if seen[0] != "int" or abs(seen[1]) > _LARGEST:
+        if seen[0] != "int" or abs(seen[1]) > LARGEST:
             return None
         return self.op("equal", int(x.ids.reshape(-1)[0]), self.constant(float(seen[1])))
 
@@ -233,7 +234,7 @@ class ScalarTrace:
         arrays = [x.ids for x in xs]
         shapes = {a.shape for a in arrays if a.ndim}
         if len(shapes) > 1:
-            arrays = np.broadcast_arrays(*arrays)
+            arrays = list(np.broadcast_arrays(*arrays))
             shapes = {arrays[0].shape}
         (shape,) = shapes
         lists = [a.reshape(-1).tolist() if a.ndim else repeat(a.item()) for a in arrays]
@@ -267,6 +268,8 @@ class ScalarTrace:
         kind = "i8" if self.whole and form.kind is int else kind_of(form)
         if name in LOGIC:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
+        if kind == "i8" and form.kind is int and not self.whole:
+            return of_counts(self, name, xs)
         if kind == "i8" and name not in _WHOLE:
             if name != "multiply" or not self.whole:
                 raise NotLowered(f"{name} of integers")

@@ -66,7 +66,7 @@ def is_recorded(y: Any, operation: Any) -> bool:
     A whole number is recorded where its type does not depend on the numbers.
     """
     if type(y) is int:
-        return operation in _OF_WHOLE
+        return operation in _OF_WHOLE or operation is operator.mod
     return type(y) is _array or type(y) is bool or isinstance(y, NUMBERS)
 
 

@@ -218,7 +218,7 @@ class Recorder(Program, Level):
         x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
         z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
         y = self.attempt(operation, x, z)
-        if operation in DIVISIONS and type(y) is float and b_recorded:
+        if operation in DIVISIONS and type(y) in (float, int) and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", about.is_zero)
         step: tuple = operation, (read_a, read_b), {}

@@ -81,6 +81,7 @@ class Compiled:
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
         self.kinds, self.quick, self.declined, self.loss = {}, None, 0, ""
+        self.counted = CountedIntegers()
 
     def __repr__(self) -> str:
         return f"<compiled {name_of(self.f)}>"

@@ -40,7 +40,9 @@ class ResultPlace(NamedTuple):
             read = f"{held}[{self.start}]"
             if form.kind in (np.float64, np.bool_):
                 return read
-            return f"{read}.item()" if form.kind in (float, bool) else f"int64({read})"
+            if form.kind in (float, bool):
+                return f"{read}.item()"
+            return f"int({read})" if form.kind is int else f"int64({read})"
         text = f"{held}[{self.start}:{self.start + math.prod(form.shape)}]"
         text += ".astype(int64)" if self.kind == "i8" else ".copy()"
         if len(form.shape) == 1:

@@ -106,5 +106,5 @@ FACTORED_ROWS = 16  # of a matrix, from which sharing its factors is worth SciPy
 # ---- compiling: Python source, whose compiler takes longer per line of longer functions ----
 
 PIECE_LINES = 2000  # steps of one function of a replay
-SCHEDULED_LINES = 4000  # lines of the one function that calls fused loops
+SCHEDULED_LINES = 20_000  # lines of the one function that calls fused loops: some .3 s to compile
 LET_GO = 256  # entries, from which a result is let go as soon as it has been read

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.compiling.tree import RecordedPath
 from chainrules.config.thresholds import COUNTED
 
 pytest.importorskip("llvmlite")
@@ -129,3 +130,15 @@ def test_cleared_it_begins_anew():
     assert compiled.counted.positions == {1}
     compiled.clear()
     assert compiled.counted.positions == frozenset()
+
+
+def test_slow_recordings_do_not_keep_it_from_being_an_input(monkeypatch):
+    settle = RecordedPath.settle
+    monkeypatch.setattr(RecordedPath, "settle", lambda self, cost, eager: settle(self, 1.0, 0.0))
+    compiled = cr.compile(adam)
+    state = X, np.zeros(3), np.zeros(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t in range(1, 2 * COUNTED):
+            state = compiled(*state, t)
+    assert recordings(compiled) == 1

@@ -145,12 +145,12 @@ class Compiled:
     def _first(self, key: Hashable, values: list, args: tuple, kwargs: dict) -> Any:
         """Record one more way through the function, if it can be."""
         kind = self.kinds.get(key)
+        counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
+        if kind is None and self.counted.note(args, counts):
+            return self._anew(args, kwargs)
         if (kind is None or not kind.reason) and self._declines(kind, args, kwargs):
             return self._plainly(args, kwargs, self.loss)
         if kind is None:
-            counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
-            if self.counted.note(args, counts):
-                return self._anew(args, kwargs)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
             kind = self.kinds.setdefault(key, CacheEntry(*captured_of(self.f, key, self.frozen)))

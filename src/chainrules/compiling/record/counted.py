@@ -29,7 +29,8 @@ class CountedIntegers:
         for k, x in enumerate(args):
             if k not in before and is_counted(x):
                 values = self.seen.setdefault(k, set())
-                values.add(x)
+                if len(values) <= COUNTED:
+                    values.add(x)
                 if counts and len(values) > COUNTED:
                     self.positions |= {k}
         return self.positions != before

@@ -14,6 +14,8 @@ from chainrules.compiling.tree import TRANSITIONS, CacheEntry, State
 class Recorded:
     """A recording whose run ends at its first look, by what is given."""
 
+    loss = 0.0
+
     def __init__(self):
         self.others = {}
 

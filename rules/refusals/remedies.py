@@ -74,8 +74,8 @@ def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
     if id(names) in adopted:
         array = ast.unparse(node.value)
         return (
-            f"{array}{_bound(node.value, frame)} is a plain array, which was there before, or which "
-            f"an operator made of such: write {array} = np.copy({array}) first"
+            f"{array}{_bound(node.value, frame)} is a plain array, which was there before, or "
+            f"which an operator made of such: write {array} = np.copy({array}) first"
         )
     by_hand = "make the array with np.zeros(n, like=x)"
     if isinstance(node.value, ast.Attribute):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import AsksForBlocks, FollowsPython, HasForwardsMode, NoReverseMode, RuleConfig
+from ..config.tracebacks import trim_traceback
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -185,9 +186,13 @@ def jvp(
     >>> ydot
     array([1., 2.])
     """
-    primals, checked = check_tangents(primals, tangents)
-    y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
-    return y, as_structured(y, ydot, for_receiver)
+    try:
+        primals, checked = check_tangents(primals, tangents)
+        y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
+        return y, as_structured(y, ydot, for_receiver)
+    except BaseException as error:
+        trim_traceback(error)
+        raise
 
 
 def check_tuples(name: str, primals: object, tangents: object) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig, TangentError
+from ..config.tracebacks import door, trim_traceback
 from ..rules import AbstractZero, as_structured
 from ..rules.annotations import Tangentlike, Value
 from ..rules.engines.inputs import check_tangent, taken, taken_input
@@ -30,6 +31,7 @@ from ..rules.tracing.views import for_receiver
 from .jvp import FORWARD
 
 
+@door
 def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:
     """Evaluate ``f`` once and return its pushforward at that point.
 
@@ -72,22 +74,26 @@ def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tup
     targets = leaves(structure)
 
     def pushforward(*tangents: Any, block: bool = False) -> Any:
-        if len(tangents) != len(primals):
-            raise TypeError(
-                f"linearize got {len(primals)} primal{'s' * (len(primals) != 1)} and "
-                f"{len(tangents)} tangent{'s' * (len(tangents) != 1)}.\n"
-                "  give one tangent for each argument"
-            )
-        if block:
-            results = run_program(program, _given(primals, tangents), targets)
-        else:
-            given: list[Any] = []
-            for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
-                checked = check_tangent(x, xdot, f"the tangent of argument {i}")
-                given += tangent_leaves(x, as_structured(x, checked))
-            results = list(map(as_structured, targets, program.run(given)))
-        # A step may hand on the very array that it was given.
-        return with_leaves(structure, map(for_receiver, results))
+        try:
+            if len(tangents) != len(primals):
+                raise TypeError(
+                    f"linearize got {len(primals)} primal{'s' * (len(primals) != 1)} and "
+                    f"{len(tangents)} tangent{'s' * (len(tangents) != 1)}.\n"
+                    "  give one tangent for each argument"
+                )
+            if block:
+                results = run_program(program, _given(primals, tangents), targets)
+            else:
+                given: list[Any] = []
+                for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
+                    checked = check_tangent(x, xdot, f"the tangent of argument {i}")
+                    given += tangent_leaves(x, as_structured(x, checked))
+                results = list(map(as_structured, targets, program.run(given)))
+            # A step may hand on the very array that it was given.
+            return with_leaves(structure, map(for_receiver, results))
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     return y, pushforward
 

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Literal, TypeVar, overload
 import numpy as np
 
 from ..config import IndependentOutputWarning, RuleConfig, user_line, warn_user
+from ..config.tracebacks import trim_traceback
 from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, FunctionOf, P, Value
 from ..rules.containers import LEAVES
@@ -99,18 +100,22 @@ def _gradient(
         raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
 
     def gradient(*args: object, **kwargs: object) -> Any:
-        chosen = Arguments(name, f, argnums, args, kwargs)
-        aux: list[Any] = []
-        function = _first_of_pair(f, aux) if has_aux else f
-        y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
-        xbars = pull(_seed(name, f, y), True)
-        if xbars and type(xbars[0]) is ZeroTangent:
-            _warn_if_independent(name, f, pull, xbars)
-        found = tuple(map(for_user, chosen.primals, xbars))
-        gradients = found if chosen.several else found[0]
-        if with_value:
-            return ((y, value(aux[0])) if has_aux else y), gradients
-        return (gradients, value(aux[0])) if has_aux else gradients
+        try:
+            chosen = Arguments(name, f, argnums, args, kwargs)
+            aux: list[Any] = []
+            function = _first_of_pair(f, aux) if has_aux else f
+            y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
+            xbars = pull(_seed(name, f, y), True)
+            if xbars and type(xbars[0]) is ZeroTangent:
+                _warn_if_independent(name, f, pull, xbars)
+            found = tuple(map(for_user, chosen.primals, xbars))
+            gradients = found if chosen.several else found[0]
+            if with_value:
+                return ((y, value(aux[0])) if has_aux else y), gradients
+            return (gradients, value(aux[0])) if has_aux else gradients
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     return titled(gradient, name, f)
 

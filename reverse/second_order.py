@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import RuleConfig
+from ..config.tracebacks import door
 from ..forward import jvp
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..forward.jvp import check_tuples
@@ -53,6 +54,7 @@ def hessian(
     gradient = gradient_for("hessian", f, argnums, config or REVERSE)
     known: dict = {}
 
+    @door
     def hessian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
@@ -62,6 +64,7 @@ def hessian(
     return titled(hessian_of, "hessian", f)
 
 
+@door
 def hvp(
     f: Callable,
     primals: tuple,

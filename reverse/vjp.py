@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
+from ..config.tracebacks import trim_traceback
 from ..forward import ForwardConfig
 from ..rules import (
     AbstractZero,
@@ -227,13 +228,21 @@ def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any
     array([[1., 2.],
            [0., 0.]])
     """
-    primals = tuple(map(taken_input, primals))
-    y, pull = pulling(config, f, primals, {}, range(len(primals)))
-    structure = taken(y)
+    try:
+        primals = tuple(map(taken_input, primals))
+        y, pull = pulling(config, f, primals, {}, range(len(primals)))
+        structure = taken(y)
+    except BaseException as error:
+        trim_traceback(error)
+        raise
 
     def pullback(ybar: Tangentlike) -> tuple:
-        xbars = pull(check_tangent(structure, ybar, "the cotangent of the output"), False)
-        return tuple([for_user(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
+        try:
+            xbars = pull(check_tangent(structure, ybar, "the cotangent of the output"), False)
+            return tuple([for_user(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     return y, pullback
 

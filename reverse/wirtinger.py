@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
+from ..config.tracebacks import door
 from ..forward.jvp import FORWARD
 from ..rules.annotations import P
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
@@ -64,6 +65,7 @@ def wirtinger(
     (1-2j) (1+2j)
     """
 
+    @door
     def derivatives(*args: object, **kwargs: object) -> tuple[Any, Any]:
         chosen = Arguments("wirtinger", f, argnums, args, kwargs)
         (z,) = chosen.primals

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...config import RuleConfig
+from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..shapes import shape_of
@@ -151,20 +152,24 @@ def takes_argnums(transform: F) -> F:
 
     @functools.wraps(transform)
     def asked(*args: object, **kwargs: object) -> Any:
-        if "argnum" in kwargs:
-            raise TypeError(
-                f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
-                f"  write {name}(f, argnums={kwargs['argnum']!r})"
-            )
-        argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
-        if type(argnums) is not int and _is_point(argnums):
-            f = name_of(args[0]) if args else "f"
-            raise TypeError(
-                f"argnums of {name} is an int, a name, or a tuple of these, not "
-                f"{describe(argnums)}; {name} returns a function, which takes the point.\n"
-                f"  write cr.{name}({'f' if f == '<lambda>' else f})(x)"
-            )
-        return transform(*args, **kwargs)
+        try:
+            if "argnum" in kwargs:
+                raise TypeError(
+                    f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
+                    f"  write {name}(f, argnums={kwargs['argnum']!r})"
+                )
+            argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
+            if type(argnums) is not int and _is_point(argnums):
+                f = name_of(args[0]) if args else "f"
+                raise TypeError(
+                    f"argnums of {name} is an int, a name, or a tuple of these, not "
+                    f"{describe(argnums)}; {name} returns a function, which takes the point.\n"
+                    f"  write cr.{name}({'f' if f == '<lambda>' else f})(x)"
+                )
+            return transform(*args, **kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     return asked  # type: ignore[return-value]
 

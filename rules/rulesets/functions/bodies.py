@@ -18,6 +18,7 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.tracebacks import trim_traceback
 from ... import NoTangent, call, frule, is_primitive, rrule
 
 F = TypeVar("F", bound=Callable)
@@ -38,13 +39,17 @@ def takes_no_other(instead: dict[str, str]) -> Callable[[F], F]:
 
         @functools.wraps(f)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            for name in kwargs:
-                if name not in known:
-                    near = difflib.get_close_matches(name, known, 1)
-                    said = f"; did you mean {near[0]!r}?" if near else "."
-                    remedy = instead.get(name, f"it takes {', '.join(sorted(known))}")
-                    raise TypeError(f"{f.__name__} has no argument {name!r}{said}\n  {remedy}")
-            return f(*args, **kwargs)
+            try:
+                for name in kwargs:
+                    if name not in known:
+                        near = difflib.get_close_matches(name, known, 1)
+                        said = f"; did you mean {near[0]!r}?" if near else "."
+                        remedy = instead.get(name, f"it takes {', '.join(sorted(known))}")
+                        raise TypeError(f"{f.__name__} has no argument {name!r}{said}\n  {remedy}")
+                return f(*args, **kwargs)
+            except BaseException as error:
+                trim_traceback(error)
+                raise
 
         return checked  # type: ignore[return-value]
 

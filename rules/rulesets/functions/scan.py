@@ -21,6 +21,7 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.tracebacks import door
 from ... import (
     ZERO,
     AbstractZero,
@@ -170,6 +171,7 @@ def part_of(xs: Any, part: slice) -> Any:
     return Constant(xs.x[part]) if type(xs) is Constant else xs[part]
 
 
+@door
 def loop(
     n: int,
     step: Callable[[Carry], Carry],

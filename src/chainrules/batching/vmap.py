@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
+from ..config.tracebacks import door
 from ..rules.engines.arguments import titled
 from ..rules.engines.inputs import taken
 from .axes import Axes, axes_of_call, check_axes, paired
@@ -86,6 +87,7 @@ def vmap(
     if not isinstance(ways, int) or ways < 1:
         raise TypeError(f"ways is a number of ways through f, at least 1, and not {ways!r}.")
 
+    @door
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
         args, kwargs = taken(args), taken(kwargs)
         by_place, by_name = axes_of_call(f, in_axes, args, kwargs)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..config import CompileError, CompileWarning
 from ..config.thresholds import CACHE_ENTRIES, RESTARTS
+from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from .agreement import agree, evaluated, replays
@@ -92,43 +93,47 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        last = self.quick
-        if (
-            last is not None
-            and not kwargs
-            and last.same(*args)
-            and last.captured is last.kind.captured
-            and (last.others is None or last.others_same())
-        ):
-            key, kind, values = last.key, last.kind, list(args)
-        else:
-            last = None
-            try:
-                key, values = signature(args, kwargs)
-            except NotRecordable as error:
-                if innermost((args, kwargs)) is not None:
-                    return self._inside(args, kwargs)
-                return self._plainly(args, kwargs, str(error))
-            kind = self.kinds.get(key)
-            if kind is None or kind.root is None or kind.captured.changed():
-                return self._first(key, values, args, kwargs)
-        recording: RecordedPath | None = kind.root
-        while recording is not None:
-            if recording.constants.changed():
-                break
-            try:
-                missed, y = recording.run(values)
-            except Exception as error:
-                return self._failed(kind, key, error, args, kwargs)
-            if missed is None:
-                recording.replayed += 1
-                if not recording.checked:
-                    return self._checked(kind, recording, y, args, kwargs)
-                if last is None and not kwargs:
-                    self.quick = kind.quickly(key, args, values)
-                return y
-            recording = recording.others.get(missed)
-        return self._first(key, values, args, kwargs)
+        try:
+            last = self.quick
+            if (
+                last is not None
+                and not kwargs
+                and last.same(*args)
+                and last.captured is last.kind.captured
+                and (last.others is None or last.others_same())
+            ):
+                key, kind, values = last.key, last.kind, list(args)
+            else:
+                last = None
+                try:
+                    key, values = signature(args, kwargs)
+                except NotRecordable as error:
+                    if innermost((args, kwargs)) is not None:
+                        return self._inside(args, kwargs)
+                    return self._plainly(args, kwargs, str(error))
+                kind = self.kinds.get(key)
+                if kind is None or kind.root is None or kind.captured.changed():
+                    return self._first(key, values, args, kwargs)
+            recording: RecordedPath | None = kind.root
+            while recording is not None:
+                if recording.constants.changed():
+                    break
+                try:
+                    missed, y = recording.run(values)
+                except Exception as error:
+                    return self._failed(kind, key, error, args, kwargs)
+                if missed is None:
+                    recording.replayed += 1
+                    if not recording.checked:
+                        return self._checked(kind, recording, y, args, kwargs)
+                    if last is None and not kwargs:
+                        self.quick = kind.quickly(key, args, values)
+                    return y
+                recording = recording.others.get(missed)
+            return self._first(key, values, args, kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     # ---- recording ------------------------------------------------------------------------------
 
@@ -212,7 +217,7 @@ class Compiled:
             if isinstance(error, NotRecordable):
                 kind.forgiven = True  # what would happen twice
                 self._check_effects(kind, key, before)
-            y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
+            y = again(self.f, args, kwargs, error)  # if the error is its own, it comes again
             kind.close(str(error) if isinstance(error, NotRecordable) else repr(error))
             self._refuse(kind.reason)
             return y
@@ -341,7 +346,7 @@ class Compiled:
         self, kind: CacheEntry, key: Hashable, error: Exception, args: tuple, kwargs: dict
     ) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
-        y = self.f(*args, **kwargs)
+        y = again(self.f, args, kwargs, error)
         if isinstance(error, UnsuitedLoopError):
             self._unroll(kind, key)
             return y

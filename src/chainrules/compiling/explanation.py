@@ -8,6 +8,7 @@ import numpy as np
 
 from ..batching.ways import told_of_batches
 from ..config import user_line
+from ..config.tracebacks import door
 from ..rules import name_of, rrule
 from ..rules.containers import iterate_leaves
 from ..rules.engines.engine import run
@@ -83,6 +84,7 @@ class Explanation:
         return graphviz.Source(self.dot())
 
 
+@door
 def explain(
     f: Callable, *args: Any, stop: str | None = None, stage: str | None = None, **kwargs: Any
 ) -> Explanation:

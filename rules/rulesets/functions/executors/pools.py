@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .....config import LostDerivativeError, user_line
+from .....config.tracebacks import trim_all
 from .... import name_of
 from ..progress import Progress
 from .items import Item
@@ -101,7 +102,11 @@ class Pool(Threads):
 
 
 def unpickled(task: Callable, blob: bytes, row: bytes) -> bytes:
-    return dumps(task(pickle.loads(blob), *pickle.loads(row)))
+    try:
+        return dumps(task(pickle.loads(blob), *pickle.loads(row)))
+    except BaseException as error:
+        trim_all(error)  # no door is further out, but a fork has the frames of its parent
+        raise
 
 
 def dumps(x: Any) -> bytes:

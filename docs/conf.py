@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "sphinx_design",
+    "error_pages",
     "gallery",
     "links_of_names",
     "mathml",

@@ -109,7 +109,7 @@ def rule_of(made):
 @pytest.mark.parametrize("name", NO_RRULES)
 def test_what_is_no_rrule(name):
     f, made, signature = NO_RRULES[name]
-    with pytest.raises(cr.RuleError, match=re.escape(f"write def {signature}") + "$"):
+    with pytest.raises(cr.RuleError, match=re.escape(f"write def {signature}") + r"(\n|$)"):
         cr.rrule.register(f)(rule_of(made))
 
 

@@ -28,7 +28,7 @@ from ..rules.shapes import shape_of
 from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.project import ProjectTo
 from ..rules.tracing.views import for_receiver
-from .jvp import FORWARD
+from .jvp import FORWARD, check_numbers
 
 
 @door
@@ -75,12 +75,7 @@ def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tup
 
     def pushforward(*tangents: Any, block: bool = False) -> Any:
         try:
-            if len(tangents) != len(primals):
-                raise TypeError(
-                    f"linearize got {len(primals)} primal{'s' * (len(primals) != 1)} and "
-                    f"{len(tangents)} tangent{'s' * (len(tangents) != 1)}.\n"
-                    "  give one tangent for each argument"
-                )
+            check_numbers("linearize", len(primals), len(tangents))
             if block:
                 results = run_program(program, _given(primals, tangents), targets)
             else:

@@ -14,6 +14,7 @@ from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, FunctionOf, P, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.tangents.structural import derivative_like, is_one_number
@@ -97,7 +98,7 @@ def _gradient(
     name: str, f: Callable, argnums: Argnums, has_aux: bool, config: RuleConfig, *, with_value: bool
 ) -> Callable:
     if not callable(f):
-        raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
+        raise refusal("no function", name=name, x=type(f).__name__)
 
     def gradient(*args: object, **kwargs: object) -> Any:
         try:
@@ -151,7 +152,7 @@ def _first_of_pair(f: Callable, aux: list) -> Callable:
     def first(*args: object, **kwargs: object) -> Any:
         pair = f(*args, **kwargs)
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"with has_aux=True, {name_of(f)} must return (y, aux).")
+            raise refusal("no pair", f=name_of(f))
         aux.append(pair[1])
         return pair[0]
 
@@ -233,15 +234,13 @@ def _seed(name: str, f: Function, y: Value) -> Any:
     dtype = dtype_of(number)
     if dtype is None or shape_of(number) != () or dtype.kind not in "fiu":
         remedy = (
-            "  reduce it, for example with np.sum, or use jacobian"
+            "reduce it, for example with np.sum, or use jacobian"
             if dtype is not None and dtype.kind in "fiu"
-            else "  differentiate its real part or its absolute value, or use vjp"
+            else "differentiate its real part or its absolute value, or use vjp"
             if dtype is not None and dtype.kind == "c"
-            else "  return one number; with has_aux=True, a pair of it and anything else"
+            else "return one number; with has_aux=True, a pair of it and anything else"
         )
-        raise TypeError(
-            f"{name} needs a scalar output, and {name_of(f)} returned {describe(y)}.\n{remedy}"
-        )
+        raise refusal("no scalar output", name=name, f=name_of(f), y=describe(y), instead=remedy)
     if parts is None:
         return ProjectTo(y)(1.0)
     return derivative_like(y, [ProjectTo(part)(1.0) for part in parts.values])

@@ -22,6 +22,7 @@ from ..rules.linear.jacobians import (
     push_all,
     with_leaves,
 )
+from ..rules.refusals.table import refusal
 
 
 @takes_argnums
@@ -70,10 +71,7 @@ def wirtinger(
         chosen = Arguments("wirtinger", f, argnums, args, kwargs)
         (z,) = chosen.primals
         if not is_complex(z):
-            raise TypeError(
-                "wirtinger needs a complex argument, and argument "
-                f"{chosen.positions[0]} is real.\n  use jacobian"
-            )
+            raise refusal("real argument", i=chosen.positions[0])
         y, images = push_all(config, chosen.function(), (z,), Directions([z]))
         targets = leaves(y)
         slopes = [

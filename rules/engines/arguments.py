@@ -16,6 +16,7 @@ from ...config import RuleConfig
 from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
+from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
 from ..tracing.conversions import describe
@@ -60,12 +61,11 @@ class Arguments:
                 given[i] = x = taken_input(x)
                 if not any(map(is_perturbable_input, iterate_leaves(x))):
                     fixed = bool(constants(x))
-                    raise TypeError(
-                        f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
-                        f"number that {name} could differentiate.\n"
-                        "  choose another argument with argnums"
-                        + ("; the integers in its fields are constants, floats are not" * fixed)
-                    )
+                    more = "; the integers in its fields are constants, floats are not" * fixed
+                    raise refusal(
+                        "nothing to differentiate",
+                        i=i, f=name_of(f), x=type(x).__name__, name=name, more=more,
+                    )  # fmt: skip
             primals.append(x)
         self.args = tuple(given)
         self.primals = tuple(primals)
@@ -115,14 +115,14 @@ def _positions(
     """Return the positions chosen, counted from the first of ``count`` arguments."""
     for argnum in chosen:
         if not -count <= argnum < count:
-            raise TypeError(
-                f"{name}({name_of(f)}, argnums={argnums!r}) was called with {count} "
-                f"positional argument{'s' if count != 1 else ''}, so there is no "
-                f"argument {argnum}."
-            )
+            given = f"{count} positional argument{'s' if count != 1 else ''}"
+            raise refusal(
+                "no such argument",
+                name=name, f=name_of(f), argnums=repr(argnums), count=given, argnum=argnum,
+            )  # fmt: skip
     positions = tuple([argnum % count for argnum in chosen])
     if len(set(positions)) != len(positions):
-        raise TypeError(f"argnums={argnums!r} names an argument twice.")
+        raise refusal("argument named twice", argnums=repr(argnums))
     return positions
 
 
@@ -135,15 +135,12 @@ def _position(name: str, f: Function, argnum: object) -> int:
             return names.index(argnum)
         known = ", ".join(names) or "unknown"
         near = difflib.get_close_matches(argnum, names, 1)
-        raise TypeError(
-            f"{name_of(f)} has no argument {argnum!r} that {name} could differentiate"
-            + (f"; did you mean {near[0]!r}?" if near else ".")
-            + f"\n  its positional arguments: {known}"
-        )
-    raise TypeError(
-        f"argnums of {name} is an int, a name, or a tuple of these, not {argnum!r}.\n"
-        f"  write {name}({name_of(f)}, argnums=0)"
-    )
+        meant = f"; did you mean {near[0]!r}?" if near else "."
+        raise refusal(
+            "unknown name of an argument",
+            f=name_of(f), argnum=repr(argnum), name=name, near=meant, known=known,
+        )  # fmt: skip
+    raise refusal("argnums of another type", name=name, argnum=repr(argnum), f=name_of(f))
 
 
 def takes_argnums(transform: F) -> F:
@@ -154,18 +151,12 @@ def takes_argnums(transform: F) -> F:
     def asked(*args: object, **kwargs: object) -> Any:
         try:
             if "argnum" in kwargs:
-                raise TypeError(
-                    f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
-                    f"  write {name}(f, argnums={kwargs['argnum']!r})"
-                )
+                raise refusal("argnum", name=name, argnum=repr(kwargs["argnum"]))
             argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
             if type(argnums) is not int and _is_point(argnums):
                 f = name_of(args[0]) if args else "f"
-                raise TypeError(
-                    f"argnums of {name} is an int, a name, or a tuple of these, not "
-                    f"{describe(argnums)}; {name} returns a function, which takes the point.\n"
-                    f"  write cr.{name}({'f' if f == '<lambda>' else f})(x)"
-                )
+                f = "f" if f == "<lambda>" else f
+                raise refusal("point in place of argnums", name=name, x=describe(argnums), f=f)
             return transform(*args, **kwargs)
         except BaseException as error:
             trim_traceback(error)

@@ -4,7 +4,6 @@
 line in it, and below it what to write instead. The table is read by a test, which provokes each.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...config import (
@@ -15,23 +14,12 @@ from ...config import (
     user_line,
 )
 from ...config.errors import with_code
+from .rows import Refusal
+from .usage import USAGE
 
 
 class OwnClassError(LostDerivativeError):
     """An array of a class of its own, such as a masked one, with or beside traced numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A code, an error class, and the two sentences of its message.
-
-    Fields in braces are filled in by who refuses; ``{line}`` is the user's.
-    """
-
-    code: str
-    error: type[Exception]
-    cause: str
-    remedy: str
 
 
 def refusal(name: str, /, **fields: object) -> Any:
@@ -44,6 +32,7 @@ def refusal(name: str, /, **fields: object) -> Any:
 
 
 REFUSALS = {
+    **USAGE,
     # ---- a plain number is asked for ----
     "plain number": Refusal(
         "CR101",

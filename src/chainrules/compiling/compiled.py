@@ -8,15 +8,15 @@ it was recorded; what it saw leads to the next recording, or there is none, and 
 import copy
 import functools
 import sys
-import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from ..config import CompileError, CompileWarning
+from ..config import CompileError, CompileWarning, warn_user
 from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
+from ..rules.tracing.watching import stops
 from .agreement import agree, evaluated, replays
 from .boundaries import Given, as_foreign, is_number_or_array
 from .ir.looks import NotRecordable, UnsuitedLoopError
@@ -31,8 +31,6 @@ from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay, exact_replay, rounds_as_numpy
 from .tree import LOSES, CacheEntry, RecordedPath, loses
-
-_OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
 
 class Compiled:
@@ -75,7 +73,8 @@ class Compiled:
         self.kinds, self.quick = {}, None
 
     def __repr__(self) -> str:
-        return f"<compiled {name_of(self.f)}>"
+        count = sum(kind.recordings for kind in self.kinds.values())
+        return f"<compiled {name_of(self.f)}: {count} recording{'s' * (count != 1)}>"
 
     def __reduce__(self) -> Any:
         module = sys.modules.get(getattr(self, "__module__", ""))
@@ -94,6 +93,8 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
+            if any(stops() or ()):
+                return self.f(*args, **kwargs)  # which cr.debug looks at
             last = self.quick
             if (
                 last is not None
@@ -379,10 +380,7 @@ class Compiled:
     def _warn(self, message: str) -> None:
         if message not in self.warned:
             self.warned.add(message)
-            frame, level = sys._getframe(), 1
-            while frame.f_back is not None and frame.f_globals["__name__"] in _OURS:
-                frame, level = frame.f_back, level + 1
-            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=level)
+            warn_user(CompileWarning(f"{name_of(self.f)}: {message}"))
 
     # ---- inside derivatives ---------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ def jacfwd(
             return sparse_forward_jacobian(chosen, known, config)
         return forward_jacobian(chosen, config)
 
-    return titled(jacobian_of, "jacfwd", f)
+    return titled(jacobian_of, "jacfwd", jacfwd, f, argnums, sparse=sparse, config=config)
 
 
 def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bool = False) -> Any:

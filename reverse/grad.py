@@ -118,7 +118,11 @@ def _gradient(
             trim_traceback(error)
             raise
 
-    return titled(gradient, name, f)
+    if with_value:
+        return titled(
+            gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, config=config
+        )
+    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config)
 
 
 def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) -> None:
@@ -141,9 +145,11 @@ def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) ->
     )
 
 
-def gradient_for(name: str, f: Callable, argnums: Argnums, config: RuleConfig) -> Callable:
+def gradient_for(
+    f: Callable, argnums: Argnums, has_aux: bool, name: str, config: RuleConfig
+) -> Callable:
     """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
-    return titled(_gradient(name, f, argnums, False, config, with_value=False), "grad", f)
+    return _gradient(name, f, argnums, has_aux, config, with_value=False)
 
 
 def _first_of_pair(f: Callable, aux: list) -> Callable:

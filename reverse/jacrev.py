@@ -79,7 +79,7 @@ def jacrev(
             return _sparse_reverse_jacobian(chosen, y, pull, known)
         return _reverse_jacobian(chosen, y, pull)
 
-    return titled(jacobian_of, "jacrev", f)
+    return titled(jacobian_of, "jacrev", jacrev, f, argnums, sparse=sparse, config=config)
 
 
 @takes_argnums
@@ -138,7 +138,7 @@ def jacobian(
             return arrange(images, chosen.source, y, transposed=False)
         return _reverse_jacobian(chosen, y, pull)
 
-    return titled(jacobian_of, "jacobian", f)
+    return titled(jacobian_of, "jacobian", jacobian, f, argnums, sparse=sparse, config=config)
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:

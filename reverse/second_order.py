@@ -51,7 +51,7 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    gradient = gradient_for("hessian", f, argnums, config or REVERSE)
+    gradient = gradient_for(f, argnums, False, "hessian", config or REVERSE)
     known: dict = {}
 
     @door
@@ -61,7 +61,7 @@ def hessian(
             return sparse_forward_jacobian(chosen, known, config, symmetric=True)
         return forward_jacobian(chosen, config, symmetric=True)
 
-    return titled(hessian_of, "hessian", f)
+    return titled(hessian_of, "hessian", hessian, f, argnums, sparse=sparse, config=config)
 
 
 @door
@@ -109,7 +109,7 @@ def hvp(
     """
     check_tuples("hvp", primals, tangents)
     argnums = tuple(range(len(primals)))
-    gradient = gradient_for("hvp", f, argnums, config)
+    gradient = gradient_for(f, argnums, False, "hvp", config)
     if block:
         products = push_blocks(gradient, primals, tangents, config)
     else:

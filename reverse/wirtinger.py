@@ -82,4 +82,4 @@ def wirtinger(
         df_dzbar = [(along_x + 1j * along_y) / 2 for along_x, along_y in slopes]
         return with_leaves(y, iter(df_dz)), with_leaves(y, iter(df_dzbar))
 
-    return titled(derivatives, "wirtinger", f)
+    return titled(derivatives, "wirtinger", wirtinger, f, argnums, config=config)

@@ -6,8 +6,9 @@
 import difflib
 import functools
 import math
+import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -175,10 +176,44 @@ def _is_point(argnums: object) -> bool:
 _KEPT = set(functools.WRAPPER_ASSIGNMENTS) - {"__name__", "__qualname__", "__doc__"}
 
 
-def titled(function: Callable, name: str, f: Function) -> Callable:
-    """Name a transform's result after what it is, ``grad(loss)``; it takes what ``f`` takes."""
-    functools.update_wrapper(function, f, _KEPT)
+class Transformed(functools.partial):
+    """Function that a transform made of another one: it is named after it, and can be pickled.
+
+    ``recipe`` is what makes it anew: the transform, and what that was called with.
+    """
+
+    __name__: str
+    __qualname__: str
+    recipe: tuple[Callable, tuple, dict]
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        transform, args, options = self.recipe
+        f = args[0]
+        found: Any = sys.modules.get(getattr(f, "__module__", "") or "")
+        for name in (getattr(f, "__qualname__", "") or "").split("."):
+            found = getattr(found, name, None)
+        if found is self:  # what a decorator made is found by the name of the function
+            return f.__qualname__
+        return _made_by, (transform, args, options)
+
+
+def _made_by(transform: Callable, args: tuple, options: dict) -> Any:
+    return transform(*args, **options)
+
+
+def titled(function: Callable, name: str, transform: Callable, *args: Any, **options: Any) -> Any:
+    """Return what ``transform`` made of the first of ``args``, named after that: ``grad(loss)``."""
+    f = args[0]
+    made = Transformed(function)
+    functools.update_wrapper(made, f, _KEPT)
     called = name_of(f)
-    function.__name__ = function.__qualname__ = f"{name}({called})"
-    function.__doc__ = f"{name} of {called}.\n\n{getattr(f, '__doc__', None) or ''}"
-    return function
+    made.__name__ = made.__qualname__ = f"{name}({called})"
+    made.__doc__ = f"{name} of {called}.\n\n{getattr(f, '__doc__', None) or ''}"
+    made.recipe = transform, args, options
+    return made

@@ -98,4 +98,4 @@ def vmap(
         batch = Batch(f, (args, kwargs), given, axis_size, ways)
         return batch.results(out_axes)
 
-    return titled(batched, "vmap", f)
+    return titled(batched, "vmap", vmap, f, in_axes, out_axes, axis_size, ways)

@@ -21,6 +21,7 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.progress import long_work
 from ....config.tracebacks import door
 from ... import (
     ZERO,
@@ -41,7 +42,7 @@ from ... import (
 from .bodies import asked, prepares_for, pushed_whole, takes_no_other
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
-from .progress import Progress, bar_of, counted
+from .progress import Shown, bar_of, counted
 from .sequences import (
     Constant,
     ResultStructure,
@@ -147,11 +148,11 @@ def scan(
     """
     if not (is_array(xs) or isinstance(xs, list | tuple | range)):
         xs = list(xs)
-    return _scan(f, carry, xs, segment, bar_of(progress, "scan", len(xs)))
+    return _scan(f, carry, xs, segment, _bar(progress, "scan", len(xs)))
 
 
 def _scan(
-    f: Callable, carry: Any, xs: Any, segment: int | None, progress: Progress | None
+    f: Callable, carry: Any, xs: Any, segment: int | None, progress: Shown | None
 ) -> tuple[Any, Any]:
     if recordings and progress is None:
         for lower in lowerings:
@@ -165,6 +166,11 @@ def _scan(
     if progress is not None:
         options["progress"] = progress
     return call(scan, (f, held(carry), xs), options)
+
+
+def _bar(progress: bool, name: str, steps: int) -> Shown | None:
+    """Return a bar: one that is asked for, or that of long work, unless it is recorded."""
+    return bar_of(progress, name, steps) or (None if recordings else long_work(name, steps))
 
 
 def part_of(xs: Any, part: slice) -> Any:
@@ -224,7 +230,7 @@ def loop(
     def stepping(carry: Any, _: int) -> tuple[Any, None]:
         return step(carry), None
 
-    bar = bar_of(progress, "loop", count)
+    bar = _bar(progress, "loop", count)
     return _scan(stepping, carry, range(count), segment, bar)[0]
 
 
@@ -233,7 +239,7 @@ def steps(
     carry: Any,
     xs: Any,
     segment: int | None = None,
-    progress: Progress | bool | None = None,
+    progress: Shown | bool | None = None,
 ) -> tuple[Any, Any]:
     """Do what ``scan`` does, as a loop."""
     carry, xs = released((carry, xs))

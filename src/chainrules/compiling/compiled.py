@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError, CompileWarning, warn_user
+from ..config.progress import is_watched
 from ..config.thresholds import CACHE_ENTRIES, RESTARTS
 from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
@@ -162,12 +163,12 @@ class Compiled:
             kind.close(kind.too_many(self.paths))
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
-        if self.unrolls or not self.progress:
+        if self.unrolls or not (self.progress or is_watched()):
             plainly = UnrollingRecorder if self.unrolls else Recorder
             return self._recorded(kind, key, values, args, kwargs, plainly)
         from .record.progress_bar import ProgressRecorder, bar
 
-        with bar(name_of(self.f)) as shown:
+        with bar(name_of(self.f), self.progress) as shown:
             new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
 

@@ -13,9 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .....config import LostDerivativeError, user_line
+from .....config.progress import long_work
 from .....config.tracebacks import trim_all
 from .... import name_of
-from ..progress import Progress
+from ..progress import Progress, Shown
 from .items import Item
 from .tasks import added
 
@@ -41,8 +42,10 @@ class Site(ABC):
     def finish_sums(self, handles: list, listed: bool, name: str) -> tuple[Any, list]:
         """Return the sums of the first parts of what tasks gave, and where asked the others."""
 
-    def bar(self, name: str, count: int) -> Progress | None:
-        return Progress(name, count, unit="items") if self.progress else None
+    def bar(self, name: str, count: int) -> Shown | None:
+        if self.progress:
+            return Progress(name, count, unit="items")
+        return long_work(name, count, "items")
 
 
 class Threads(Site):

@@ -94,7 +94,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if any(stops() or ()):
+            if (wanted := stops()) is not None and any(wanted):
                 return self.f(*args, **kwargs)  # which cr.debug looks at
             last = self.quick
             if (

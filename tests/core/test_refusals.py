@@ -426,6 +426,63 @@ CASES = {
         lambda: cr.jvp(np.dot, (X, X), (X, np.zeros_like(X)))[1],
         13.0,
     ),
+    "axis of one value": (
+        lambda: cr.vmap(lambda x: x * x, in_axes=({"a": 0},))(X),
+        lambda: cr.vmap(lambda x: x * x, in_axes=(0,))(X),
+        X * X,
+    ),
+    "axes of other parts": (
+        lambda: cr.vmap(lambda d: d["a"] * d["b"], in_axes=({"a": 0},))({"a": X, "b": 2.0}),
+        lambda: cr.vmap(lambda d: d["a"] * d["b"], in_axes=({"a": 0, "b": None},))(
+            {"a": X, "b": 2.0}
+        ),
+        2.0 * X,
+    ),
+    "unknown names of axes": (
+        lambda: cr.vmap(lambda x: x * x, in_axes={"y": 0})(X),
+        lambda: cr.vmap(lambda x: x * x, in_axes={"x": 0})(X),
+        X * X,
+    ),
+    "number of axes": (
+        lambda: cr.vmap(lambda x, y: x * y, in_axes=(0,))(X, 2.0),
+        lambda: cr.vmap(lambda x, y: x * y, in_axes=(0, None))(X, 2.0),
+        2.0 * X,
+    ),
+    "no axis of items": (
+        lambda: cr.vmap(lambda x, y: x * y)(X, 2.0),
+        lambda: cr.vmap(lambda x, y: x * y, in_axes=(0, None))(X, 2.0),
+        2.0 * X,
+    ),
+    "axes of another type": (
+        lambda: cr.vmap(lambda x: x * x, X),
+        lambda: cr.vmap(lambda x: x * x, in_axes=0)(X),
+        X * X,
+    ),
+    "number of ways": (
+        lambda: cr.vmap(lambda x: x * x, ways=0),
+        lambda: cr.vmap(lambda x: x * x, ways=1)(X),
+        X * X,
+    ),
+    "no pair of a step": (
+        lambda: cr.scan(lambda carry, x: carry * x, 1.0, X),
+        lambda: cr.scan(lambda carry, x: (carry * x, None), 1.0, X)[0],
+        6.0,
+    ),
+    "negative number of steps": (
+        lambda: cr.loop(-1, lambda x: x * x, 3.0),
+        lambda: cr.loop(0, lambda x: x * x, 3.0),
+        3.0,
+    ),
+    "no such option": (
+        lambda: cr.scan(lambda carry, x: (carry * x, None), 1.0, X, reverse=True),
+        lambda: cr.scan(lambda carry, x: (carry * x, None), 1.0, X[::-1])[0],
+        6.0,
+    ),
+    "value of an option": (
+        lambda: cr.compile(lambda x: x * x, captured="never"),
+        lambda: cr.compile(lambda x: x * x, captured="freeze")(X),
+        X * X,
+    ),
     "real argument": (
         lambda: cr.wirtinger(lambda z: z * z)(2.0),
         lambda: cr.jacobian(lambda z: z * z)(2.0),

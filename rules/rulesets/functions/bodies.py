@@ -20,6 +20,7 @@ from ....config import (
 )
 from ....config.tracebacks import trim_traceback
 from ... import NoTangent, call, frule, is_primitive, rrule
+from ...refusals.table import refusal
 
 F = TypeVar("F", bound=Callable)
 
@@ -45,7 +46,10 @@ def takes_no_other(instead: dict[str, str]) -> Callable[[F], F]:
                         near = difflib.get_close_matches(name, known, 1)
                         said = f"; did you mean {near[0]!r}?" if near else "."
                         remedy = instead.get(name, f"it takes {', '.join(sorted(known))}")
-                        raise TypeError(f"{f.__name__} has no argument {name!r}{said}\n  {remedy}")
+                        raise refusal(
+                            "no such option",
+                            name=f.__name__, option=repr(name), near=said, instead=remedy,
+                        )  # fmt: skip
                 return f(*args, **kwargs)
             except BaseException as error:
                 trim_traceback(error)

@@ -39,6 +39,7 @@ from ... import (
     is_traced,
     rrule,
 )
+from ...refusals.table import refusal
 from .bodies import asked, prepares_for, pushed_whole, takes_no_other
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
@@ -222,7 +223,7 @@ def loop(
     """
     count = operator.index(n)
     if count < 0:
-        raise ValueError(f"loop needs a number of steps that is not negative, and got {count}.")
+        raise refusal("negative number of steps", count=count)
 
     step = asked(step)
 
@@ -282,9 +283,7 @@ def _joined(pieces: list) -> Any:
 def pair_of(step: Any) -> Any:
     """Return what a step of ``scan`` gave, if it is a pair."""
     if not isinstance(step, tuple | list) or len(step) != 2:
-        raise TypeError(
-            f"scan needs f(carry, x) to return (carry, y), and it returned {describe(step)}."
-        )
+        raise refusal("no pair of a step", step=describe(step))
     return step
 
 

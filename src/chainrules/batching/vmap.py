@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 from ..config.tracebacks import door
 from ..rules.engines.arguments import titled
 from ..rules.engines.inputs import taken
+from ..rules.refusals.table import refusal
 from .axes import Axes, axes_of_call, check_axes, paired
 from .batch import Batch
 
@@ -85,7 +86,7 @@ def vmap(
     check_axes(in_axes, "in_axes")
     check_axes(out_axes, "out_axes")
     if not isinstance(ways, int) or ways < 1:
-        raise TypeError(f"ways is a number of ways through f, at least 1, and not {ways!r}.")
+        raise refusal("number of ways", ways=repr(ways))
 
     @door
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:

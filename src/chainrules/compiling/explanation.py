@@ -9,6 +9,7 @@ from ..config.tracebacks import door
 from ..reverse.held import held_by
 from ..reverse.vjp import PullbackAt
 from ..rules import name_of
+from ..rules.refusals.table import refusal
 from ..rules.tracing.stop import value
 from .compiled import Compiled
 from .explained_call import of_call
@@ -78,7 +79,8 @@ def explain(
     if isinstance(f, PullbackAt) and not args and not kwargs:
         return _of_pullback(f)
     if stop not in (None, "nan", "inf"):
-        raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
+        known = "None, 'nan', 'inf'"
+        raise refusal("value of an option", name="stop", x=repr(stop), known=known)
     return of_call(f, value(args), value(kwargs), stop)
 
 

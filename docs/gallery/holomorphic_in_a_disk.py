@@ -1,4 +1,4 @@
-"""Where a function is holomorphic: the second Wirtinger derivative is zero there."""
+"""Holomorphic in a disk: the second Wirtinger derivative of a function is zero inside alone."""
 
 import numpy as np
 from matplotlib.figure import Figure

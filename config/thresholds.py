@@ -5,6 +5,10 @@ the number, run it with ``ARGS='--only ...'``, and keep the better one. Those of
 ``compiling/native/limits.py``, since that room imports nothing of the others.
 """
 
+# ---- progress ----
+
+LONG_WORK = 2.0  # seconds, after which work shows itself
+
 # ---- what a tape keeps of the user's arrays: 'logistic regression', 'mixture' ----
 
 COPIED_AT_ONCE = 1 << 14  # bytes, up to which nobody looks whether there is a copy already

@@ -151,6 +151,12 @@ class Engine(Level):
         # What the function was called with, and what it got for it; until something is written.
         self.given: tuple[tuple, list] | None = None
 
+    def __repr__(self) -> str:
+        entries = getattr(self, "recorded", None)
+        count = "" if entries is None else f", {len(entries)} entries"
+        ended = "" if self.live else ", ended"
+        return f"<{type(self).__name__}, level {self.number}{count}{ended}>"
+
     def close(self) -> None:
         """End the run: traced values that escaped raise from now on."""
         self.live = False

@@ -114,6 +114,10 @@ class Level(ABC):
         """Return a value of a level that ``records`` without what transforms follow in it."""
         return x
 
+    def made_constant(self, x: Any) -> Any:
+        """Return a value of a level that ``records`` where the program itself stops derivatives."""
+        return x
+
     def publish(self, root: "TracedArray", draft: tuple) -> None:
         """Give ``root`` the value that is in its draft: see ``views``."""
         raise NotImplementedError

@@ -9,15 +9,17 @@ import copy
 import functools
 import sys
 import time
-import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from ..config import CompileError, CompileWarning
+from ..config import CompileError, CompileWarning, warn_user
+from ..config.progress import is_watched
 from ..config.thresholds import CACHE_ENTRIES, COUNTED, FIRST_REVIEW, RECONSIDERED, RESTARTS
+from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.table.methods import Methods
+from ..rules.tracing.watching import stops
 from .agreement import agree, evaluated, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
 from .effects import captured_now, captured_of, check_effects
@@ -36,8 +38,6 @@ from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay, exact_replay, rounds_as_numpy
 from .tree import CacheEntry, RecordedPath
-
-_OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
 
 
 class Compiled:
@@ -85,7 +85,8 @@ class Compiled:
         self.counted = CountedIntegers()
 
     def __repr__(self) -> str:
-        return f"<compiled {name_of(self.f)}>"
+        count = sum(kind.recordings for kind in self.kinds.values())
+        return f"<compiled {name_of(self.f)}: {count} recording{'s' * (count != 1)}>"
 
     def __reduce__(self) -> Any:
         module = sys.modules.get(getattr(self, "__module__", ""))
@@ -103,43 +104,49 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        last = self.quick
-        if (
-            last is not None
-            and not kwargs
-            and last.same(*args)
-            and last.captured is last.kind.captured
-            and (last.others is None or last.others_same())
-        ):
-            key, kind, values = last.key, last.kind, list(args)
-        else:
-            last = None
-            try:
-                key, values = signature(args, kwargs, self.counted.positions)
-            except NotRecordable as error:
-                if innermost((args, kwargs)) is not None:
-                    return self._inside(args, kwargs)
-                return self._plainly(args, kwargs, str(error))
-            kind = self.kinds.get(key)
-            if kind is None or kind.root is None or kind.captured.changed():
-                return self._first(key, values, args, kwargs)
-        recording: RecordedPath | None = kind.root
-        while recording is not None:
-            if recording.constants.changed():
-                break
-            try:
-                missed, y = recording.run(values)
-            except Exception as error:
-                return self._failed(kind, key, error, args, kwargs)
-            if missed is None:
-                recording.replayed += 1
-                if recording.replayed >= recording.review:
-                    return self._reviewed(kind, recording, values, y, args, kwargs)
-                if last is None and not kwargs:
-                    self.quick = kind.quickly(key, args, values)
-                return y
-            recording = recording.others.get(missed)
-        return self._first(key, values, args, kwargs)
+        try:
+            if (wanted := stops()) is not None and any(wanted):
+                return self.f(*args, **kwargs)  # which cr.debug looks at
+            last = self.quick
+            if (
+                last is not None
+                and not kwargs
+                and last.same(*args)
+                and last.captured is last.kind.captured
+                and (last.others is None or last.others_same())
+            ):
+                key, kind, values = last.key, last.kind, list(args)
+            else:
+                last = None
+                try:
+                    key, values = signature(args, kwargs, self.counted.positions)
+                except NotRecordable as error:
+                    if innermost((args, kwargs)) is not None:
+                        return self._inside(args, kwargs)
+                    return self._plainly(args, kwargs, str(error))
+                kind = self.kinds.get(key)
+                if kind is None or kind.root is None or kind.captured.changed():
+                    return self._first(key, values, args, kwargs)
+            recording: RecordedPath | None = kind.root
+            while recording is not None:
+                if recording.constants.changed():
+                    break
+                try:
+                    missed, y = recording.run(values)
+                except Exception as error:
+                    return self._failed(kind, key, error, args, kwargs)
+                if missed is None:
+                    recording.replayed += 1
+                    if recording.replayed >= recording.review:
+                        return self._reviewed(kind, recording, values, y, args, kwargs)
+                    if last is None and not kwargs:
+                        self.quick = kind.quickly(key, args, values)
+                    return y
+                recording = recording.others.get(missed)
+            return self._first(key, values, args, kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     # ---- recording ------------------------------------------------------------------------------
 
@@ -170,12 +177,12 @@ class Compiled:
             kind.close(kind.too_many(self.paths))
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
-        if self.unrolls or not self.progress:
+        if self.unrolls or not (self.progress or is_watched()):
             plainly = UnrollingRecorder if self.unrolls else Recorder
             return self._recorded(kind, key, values, args, kwargs, plainly)
         from .record.progress_bar import ProgressRecorder, bar
 
-        with bar(name_of(self.f)) as shown:
+        with bar(name_of(self.f), self.progress) as shown:
             new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
 
@@ -232,7 +239,7 @@ class Compiled:
             if isinstance(error, NotRecordable):
                 kind.forgiven = True  # what would happen twice
                 check_effects(self.f, kind, before)
-            y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
+            y = again(self.f, args, kwargs, error)  # if the error is its own, it comes again
             kind.close(str(error) if isinstance(error, NotRecordable) else repr(error))
             kind.lost += time.thread_time() - begin
             self._refuse(kind.reason)
@@ -362,7 +369,7 @@ class Compiled:
         self, kind: CacheEntry, key: Hashable, error: Exception, args: tuple, kwargs: dict
     ) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
-        y = self.f(*args, **kwargs)
+        y = again(self.f, args, kwargs, error)
         if isinstance(error, UnsuitedLoopError):
             self._unroll(kind, key)
             return y
@@ -395,10 +402,7 @@ class Compiled:
     def _warn(self, message: str) -> None:
         if message not in self.warned:
             self.warned.add(message)
-            frame, level = sys._getframe(), 1
-            while frame.f_back is not None and frame.f_globals["__name__"] in _OURS:
-                frame, level = frame.f_back, level + 1
-            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=level)
+            warn_user(CompileWarning(f"{name_of(self.f)}: {message}"))
 
     # ---- inside derivatives ---------------------------------------------------------------------
 

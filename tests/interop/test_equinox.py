@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 jax = pytest.importorskip("jax")
-equinox = pytest.importorskip("equinox")
+pytest.importorskip("equinox")
+
+import equinox
 
 import chainrules as cr
 from chainrules.interop.jax import import_

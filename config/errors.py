@@ -1,85 +1,226 @@
 """Every way to fail has a class of its own, and each is also the builtin a caller would catch.
 
 ``except cr.MissingRuleError`` catches a call of a function without a rule, and so does ``except
-NotImplementedError``.
+NotImplementedError``. Each class has a code, and more precise ones stand in the table of refusals.
+Below its message an error shows its code, with the address of the page that explains it. That page
+is made of the docstring here: the cause, and then the remedy.
 """
+
+from typing import ClassVar, TypeVar
+
+E = TypeVar("E", bound=Exception)
+PAGES = "https://chainrules-py.readthedocs.io/en/latest/docs/generated/errors"
+
+
+def page_of(code: str) -> str:
+    """Return the line below the message of an error: its code, and where it is explained."""
+    return f"[{code}] {PAGES}/{code}.html"
+
+
+def with_code(error: E, code: str) -> E:
+    """Return the error with this code, in place of that of its class."""
+    error.code = code  # type: ignore[attr-defined]
+    error.__notes__ = [page_of(code)]
+    return error
 
 
 class ChainRulesError(Exception):
     """Base class of the errors that name a rule, a tangent or a traced value."""
 
+    code: ClassVar[str] = ""  # of errors that reach no user
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        if self.code:
+            self.add_note(page_of(self.code))
+
+
+class CodedWarning(UserWarning):
+    """Base class of the warnings, which say their code in their text."""
+
+    code: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n  {page_of(self.code)}"
+
 
 class MissingRuleError(ChainRulesError, NotImplementedError):
-    """A function that depends on a traced value has no rule in the mode that was asked for."""
+    """A function that depends on a traced value has no rule in the mode that was asked for.
+
+    Add one with ``@cr.frule.register(f)`` or ``@cr.rrule.register(f)``; or, where the
+    function is constant, say ``cr.non_differentiable(f)``.
+    """
+
+    code = "CR001"
 
 
 class TangentError(ChainRulesError, ValueError):
-    """A tangent or a cotangent does not fit the value that it belongs to."""
+    """A tangent or a cotangent does not fit the value that it belongs to.
+
+    Give one of the shape, dtype and structure of that value; ``cr.zero_tangent(x)`` where it
+    does not move.
+    """
+
+    code = "CR002"
 
 
 class RuleError(ChainRulesError, TypeError):
-    """A rule broke its contract: its signature, or what it returned."""
+    """A rule broke its contract: its signature, or what it returned.
+
+    Write the rule as the message says: an frule returns ``(y, ydot)``, an rrule ``(y,
+    pullback)``, a pullback one cotangent for the function and one for each argument.
+    """
+
+    code = "CR003"
 
 
 class EscapedTraceError(ChainRulesError, RuntimeError):
-    """A traced value was used after the transform that made it had ended."""
+    """A traced value was used after the transform that made it had ended.
+
+    Return what you need from the differentiated function; keep ``cr.value(x)`` elsewhere.
+    """
+
+    code = "CR004"
 
 
 class LostDerivativeError(ChainRulesError, TypeError):
-    """A traced value was about to be turned into a plain number, and its derivative lost."""
+    """A traced value was about to be turned into a plain number, and its derivative lost.
+
+    Write what the message names in its place; or ``cr.value(x)``, where no derivative is
+    wanted.
+    """
+
+    code = "CR005"
 
 
 class LostDataError(ChainRulesError, RuntimeError):
-    """Data on a cluster are gone with the worker that had them, and cannot be made again."""
+    """Data on a cluster are gone with the worker that had them, and cannot be made again.
+
+    Compute them again: call the function once more.
+    """
+
+    code = "CR006"
 
 
 class MutationError(ChainRulesError, TypeError):
-    """A write that the tracer cannot follow."""
+    """A write that the tracer cannot follow.
+
+    Write into a copy, or make a new array with ``np.where``, ``np.stack`` or
+    ``np.concatenate``.
+    """
+
+    code = "CR007"
 
 
 class MissingDerivativeError(ChainRulesError, NotImplementedError):
-    """A partial derivative marked ``not_implemented`` would have reached a result."""
+    """A partial derivative marked ``not_implemented`` would have reached a result.
+
+    Write the partial; or keep what has none out of the result, with ``cr.stop_gradient``.
+    """
+
+    code = "CR008"
 
 
 class InaccurateDerivativeError(ChainRulesError, ArithmeticError):
-    """A derivative by finite differences, or by a complex step, that cannot be trusted."""
+    """A derivative by finite differences, or by a complex step, that cannot be trusted.
+
+    Give the derivative, with ``cr.primitive(jac=...)`` or a rule; or a looser ``tolerance``,
+    if the function is noisy.
+    """
+
+    code = "CR009"
 
 
 class SingularJacobianError(ChainRulesError, ArithmeticError):
-    """The equations that an answer solves do not determine how it moves."""
+    """The equations that an answer solves do not determine how it moves.
+
+    Look at the equations at their answer: one of them says nothing new, or an unknown is in
+    none.
+    """
+
+    code = "CR010"
 
 
-class ConvergenceWarning(UserWarning):
-    """An iteration stopped before its answer was good enough to be differentiated."""
+class ConvergenceWarning(CodedWarning):
+    """An iteration stopped before its answer was good enough to be differentiated.
+
+    Iterate longer, or to a smaller tolerance: the error of the derivative is as large as that
+    of the answer.
+    """
+
+    code = "CR021"
 
 
-class IndependentOutputWarning(UserWarning):
-    """A gradient is zero because the function's result does not depend on its input at all."""
+class IndependentOutputWarning(CodedWarning):
+    """A gradient is zero because the function's result does not depend on its input at all.
+
+    Print ``cr.explain(f, x)``, which shows the steps, and which of them are constant.
+    """
+
+    code = "CR022"
 
 
-class RuleNeverAskedWarning(UserWarning):
-    """A rule was registered for something whose calls inside a program nobody sees."""
+class RuleNeverAskedWarning(CodedWarning):
+    """A rule was registered for something whose calls inside a program nobody sees.
+
+    Decorate the function with ``cr.primitive``, and register the rule for what that returns.
+    """
+
+    code = "CR023"
 
 
-class RulesNotLoadedWarning(UserWarning):
-    """Rules that an installed package brings were not loaded, or the program waited for them."""
+class RulesNotLoadedWarning(CodedWarning):
+    """Rules that an installed package brings were not loaded, or the program waited for them.
+
+    Update the package, or report the error that the message shows to its authors.
+    """
+
+    code = "CR024"
 
 
-class RuleReplacedWarning(UserWarning):
-    """A rule took the place of one that another module had registered."""
+class RuleReplacedWarning(CodedWarning):
+    """A rule took the place of one that another module had registered.
+
+    Register the rule once; where that is meant, filter the warning.
+    """
+
+    code = "CR025"
 
 
 class CompileError(ChainRulesError, RuntimeError):
-    """A function that cannot be compiled, because it does more than compute what it returns."""
+    """A function that cannot be compiled, because it does more than compute what it returns.
+
+    Return what the function computes, give it what it reads as an argument, and draw random
+    numbers outside.
+    """
+
+    code = "CR011"
 
 
-class CompileWarning(UserWarning):
-    """A compiled function runs as it always did, and why."""
+class CompileWarning(CodedWarning):
+    """A compiled function runs as it always did, and why.
+
+    Write what the message names in its place; ``cr.explain(compiled)`` says more.
+    """
+
+    code = "CR026"
 
 
 class BatchError(ChainRulesError, ValueError):
-    """A function that cannot run on a batch, or whose results cannot be put together."""
+    """A function that cannot run on a batch, or whose results cannot be put together.
+
+    Write what the message names in its place; or call the function for one item after
+    another.
+    """
+
+    code = "CR012"
 
 
-class BatchWarning(UserWarning):
-    """The items of a batch go one after another, and why."""
+class BatchWarning(CodedWarning):
+    """The items of a batch go one after another, and why.
+
+    Write what the message names in its place, or filter the warning, if the time does not
+    matter.
+    """
+
+    code = "CR027"

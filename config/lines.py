@@ -30,7 +30,7 @@ def user_line() -> str:
 def user_frame() -> FrameType | None:
     """Return the innermost frame of the user's, if there is one."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not _is_the_users(frame):
+    while frame is not None and not is_the_users(frame):
         frame = frame.f_back
     return frame
 
@@ -61,7 +61,7 @@ def warn_user(message: Warning) -> None:
     warnings.warn_explicit(message, type(message), *place, registry=seen)
 
 
-def _is_the_users(frame: FrameType) -> bool:
+def is_the_users(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__", "").partition(".")[0] not in _OURS
 
 
@@ -84,7 +84,7 @@ def raised_at(error: BaseException) -> tuple[str, str, dict]:
     where, called = user_line(), ""
     names: dict = {}
     for frame, line in passed_by(error):
-        if _is_the_users(frame):
+        if is_the_users(frame):
             where, called = _place(frame.f_code.co_filename, line), ""
             names = frame.f_globals
         elif not called:

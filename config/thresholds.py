@@ -5,6 +5,10 @@ the number, run it with ``ARGS='--only ...'``, and keep the better one. Those of
 ``compiling/native/limits.py``, since that room imports nothing of the others.
 """
 
+# ---- progress ----
+
+LONG_WORK = 2.0  # seconds, after which work shows itself
+
 # ---- what a tape keeps of the user's arrays: 'logistic regression', 'mixture' ----
 
 COPIED_AT_ONCE = 1 << 14  # bytes, up to which nobody looks whether there is a copy already
@@ -68,6 +72,12 @@ ITEM_WAYS = 64  # through an item, at least, that are native
 
 CACHE_ENTRIES = 64  # kinds of arguments, of which the recordings of a function are kept
 WASTED_KINDS = 24  # recorded for so many kinds of arguments, and not replayed as often: no more are
+COUNTED = 3  # values of an integer, each recorded and hardly replayed, after which it is an input
+FEW_RECORDINGS = 4  # that any compiled function may make, whatever they cost
+LOSS_ALLOWED = 0.5  # seconds of CPU time that recordings may cost more than replays have saved
+SLOWER = 1.2  # times that a replay takes as long as the function, from which it is not replayed
+FIRST_REVIEW = 16  # replays of a recording, after which they are compared with the function by time
+RECONSIDERED = 16  # calls that are not recorded, after which it is asked again whether they may be
 RESTARTS = 16  # times that what is captured may change, before the function runs as it is
 RECORDED_STEPS = 1_000_000  # a longer program is not worth what its recording takes
 REMEMBERED_RESULT = 1 << 12  # bytes of a result, up to which an equal step is looked for
@@ -80,7 +90,8 @@ EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c
 
 SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operation of its own
 SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
-SCALAR_OPERATIONS = 300_000  # of one native function: LLVM takes some seconds for as many
+SCALAR_OPERATIONS = 1_000_000  # that are taken apart, for the memory; those that repeat are a loop
+SEARCHED_TABLE = 64  # entries of a table, up to which np.searchsorted compares with each
 STRETCH_STEPS = 8  # on numbers, from which on native code between calls is worth theirs
 STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
 STRETCHES = 32  # in a program: LLVM takes some milliseconds for each
@@ -99,7 +110,7 @@ FACTORED_ROWS = 16  # of a matrix, from which sharing its factors is worth SciPy
 # ---- compiling: Python source, whose compiler takes longer per line of longer functions ----
 
 PIECE_LINES = 2000  # steps of one function of a replay
-SCHEDULED_LINES = 4000  # lines of the one function that calls fused loops
+SCHEDULED_LINES = 20_000  # lines of the one function that calls fused loops: some .3 s to compile
 LET_GO = 256  # entries, from which a result is let go as soon as it has been read
 
 # ---- maps on executors: benchmarks/maps.py ----

@@ -1,7 +1,7 @@
 """Settings of the site, which ``make docs`` builds with Sphinx, without a network.
 
 The source is the whole checkout, so that a link between two files holds here as it does in a
-checkout. Notebooks are shown as they are stored: building runs no program.
+checkout. Notebooks are shown as they are stored; the pictures of docs/gallery are drawn.
 """
 
 import sys
@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "sphinx_design",
+    "error_pages",
     "gallery",
     "links_of_names",
     "mathml",

@@ -178,4 +178,4 @@ def led_path(path: Path, index: Index) -> Path | None:
 
 
 if numbers is not None:
-    numbers.register_duals(ForwardLevel, BlockDuals, Dual, DualArray)
+    numbers.register_duals(ForwardLevel, BlockDuals, Dual, DualArray, Moving)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..config.thresholds import DUAL_BLOCK, TAPED_BLOCK
+from ..config.tracebacks import door
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.linear.compression import pattern_of, sparse_matrix
@@ -71,13 +72,14 @@ def jacfwd(
     """
     known: dict = {}
 
+    @door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacfwd", f, argnums, args, kwargs)
         if sparse:
             return sparse_forward_jacobian(chosen, known, config)
         return forward_jacobian(chosen, config)
 
-    return titled(jacobian_of, "jacfwd", f)
+    return titled(jacobian_of, "jacfwd", jacfwd, f, argnums, sparse=sparse, config=config)
 
 
 def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bool = False) -> Any:
@@ -104,6 +106,7 @@ def sparse_forward_jacobian(
     return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)
 
 
+@door
 def sparsity(f: Callable, *args: object, config: RuleConfig = FORWARD_BLOCKS) -> Any:
     """Return which outputs of ``f`` depend on which inputs, as the calls at this point show.
 

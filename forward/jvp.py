@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import AsksForBlocks, FollowsPython, HasForwardsMode, NoReverseMode, RuleConfig
+from ..config.tracebacks import trim_traceback
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -27,7 +28,8 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
-from ..rules.linear.block_level import BlockLevel
+from ..rules.linear.block_level import BlockArray, BlockLevel, BlockNumber
+from ..rules.refusals.table import refusal
 from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
@@ -111,7 +113,8 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
 
-    if type(x) in FLOATS_AND_ARRAYS and type(xdot) is type(x) and ProjectTo(x).holds(xdot):
+    of_same = type(xdot) is type(x) or type(xdot) is BlockArray or type(xdot) is BlockNumber
+    if of_same and type(x) in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
         return level.dual(x, xdot)  # as nearly always
     if type(xdot) in _ZEROS and type(x) in LEAVES:
         return x  # as the function is
@@ -185,9 +188,13 @@ def jvp(
     >>> ydot
     array([1., 2.])
     """
-    primals, checked = check_tangents(primals, tangents)
-    y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
-    return y, as_structured(y, ydot, for_receiver)
+    try:
+        primals, checked = check_tangents(primals, tangents)
+        y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
+        return y, as_structured(y, ydot, for_receiver)
+    except BaseException as error:
+        trim_traceback(error)
+        raise
 
 
 def check_tuples(name: str, primals: object, tangents: object) -> None:
@@ -198,14 +205,23 @@ def check_tuples(name: str, primals: object, tangents: object) -> None:
     TypeError
     """
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
-        raise TypeError(
-            f"primals and tangents of {name} are tuples, with one entry per argument.\n"
-            f"  write cr.{name}(f, (x,), ({'xdot' if name == 'jvp' else 'v'},))"
-        )
-    if len(primals) != len(tangents):
-        raise TypeError(
-            f"{name} got {len(primals)} primal{'s' * (len(primals) != 1)} and {len(tangents)} "
-            f"tangent{'s' * (len(tangents) != 1)}.\n  give one tangent for each argument"
+        raise refusal("no tuples", name=name, tangent="xdot" if name == "jvp" else "v")
+    check_numbers(name, len(primals), len(tangents))
+
+
+def check_numbers(name: str, primals: int, tangents: int) -> None:
+    """Refuse other than one tangent for each primal.
+
+    Raises
+    ------
+    TypeError
+    """
+    if primals != tangents:
+        raise refusal(
+            "number of tangents",
+            name=name,
+            primals=f"{primals} primal{'s' * (primals != 1)}",
+            tangents=f"{tangents} tangent{'s' * (tangents != 1)}",
         )
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig, TangentError
-from ..rules import AbstractZero, as_structured
+from ..config.tracebacks import door, trim_traceback
+from ..rules import AbstractZero, as_structured, describe, name_of
 from ..rules.annotations import Tangentlike, Value
+from ..rules.containers import LEAVES
 from ..rules.engines.inputs import check_tangent, taken, taken_input
 from ..rules.linear.blocks import Block
 from ..rules.linear.jacobians import (
@@ -27,9 +29,10 @@ from ..rules.shapes import shape_of
 from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.project import ProjectTo
 from ..rules.tracing.views import for_receiver
-from .jvp import FORWARD
+from .jvp import FORWARD, check_numbers
 
 
+@door
 def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:
     """Evaluate ``f`` once and return its pushforward at that point.
 
@@ -68,28 +71,50 @@ def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tup
     """
     primals = tuple(map(taken_input, primals))
     y, program = linear_program(config, f, primals)
-    structure = taken(y)  # the caller may change y
-    targets = leaves(structure)
+    return y, PushforwardAt(f, primals, program, taken(y))  # the caller may change y
 
-    def pushforward(*tangents: Any, block: bool = False) -> Any:
-        if len(tangents) != len(primals):
-            raise TypeError(
-                f"linearize got {len(primals)} primal{'s' * (len(primals) != 1)} and "
-                f"{len(tangents)} tangent{'s' * (len(tangents) != 1)}.\n"
-                "  give one tangent for each argument"
-            )
-        if block:
-            results = run_program(program, _given(primals, tangents), targets)
-        else:
-            given: list[Any] = []
-            for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
-                checked = check_tangent(x, xdot, f"the tangent of argument {i}")
-                given += tangent_leaves(x, as_structured(x, checked))
-            results = list(map(as_structured, targets, program.run(given)))
-        # A step may hand on the very array that it was given.
-        return with_leaves(structure, map(for_receiver, results))
 
-    return y, pushforward
+class PushforwardAt:
+    """The pushforward of a function at a point: a linear map from tangents to a tangent.
+
+    ``program`` is what was recorded there, and runs as often as one likes; ``structure`` has the
+    form of the value.
+    """
+
+    __slots__ = ("__weakref__", "f", "primals", "program", "structure", "targets")
+    __name__ = "pushforward"
+
+    def __init__(self, f: Callable, primals: tuple, program: Any, structure: Any) -> None:
+        self.f = f
+        self.primals = primals
+        self.program = program
+        self.structure = structure
+        self.targets = leaves(structure)
+
+    def __call__(self, *tangents: Any, block: bool = False) -> Any:
+        try:
+            primals, program, targets = self.primals, self.program, self.targets
+            check_numbers("linearize", len(primals), len(tangents))
+            if block:
+                results = run_program(program, _given(primals, tangents), targets)
+            else:
+                given: list[Any] = []
+                for i, (x, xdot) in enumerate(zip(primals, tangents, strict=True)):
+                    checked = check_tangent(x, xdot, f"the tangent of argument {i}")
+                    given += tangent_leaves(x, as_structured(x, checked))
+                results = list(map(as_structured, targets, program.run(given)))
+            # A step may hand on the very array that it was given.
+            return with_leaves(self.structure, map(for_receiver, results))
+        except BaseException as error:
+            trim_traceback(error)
+            raise
+
+    def __repr__(self) -> str:
+        primals = ", ".join(map(describe, self.primals))
+        return f"<pushforward of {name_of(self.f)}: ({primals}) -> {describe(self.structure)}>"
+
+
+LEAVES.add(PushforwardAt)  # what it holds are no inputs
 
 
 def push_blocks(f: Callable, primals: tuple, tangents: tuple, config: RuleConfig) -> Any:

@@ -65,8 +65,7 @@ class Cotangents:
         The accelerated iterator leaves out the common ones: it pulls back through them itself.
         """
         if numbers is not None:
-            held = self.entries, self.bars, self.owned, self.add
-            return numbers.order(*held, inputs, last, WRITTEN_INTO)
+            return numbers.order(self, inputs, last, WRITTEN_INTO)
         return range(len(self.entries) - 1, inputs - 1, -1)
 
     def add(self, index: int, xbar: Any) -> None:

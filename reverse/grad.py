@@ -9,10 +9,12 @@ from typing import Any, Concatenate, Literal, TypeVar, overload
 import numpy as np
 
 from ..config import IndependentOutputWarning, RuleConfig, user_line, warn_user
+from ..config.tracebacks import trim_traceback
 from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, FunctionOf, P, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.tangents.structural import derivative_like, is_one_number
@@ -96,23 +98,31 @@ def _gradient(
     name: str, f: Callable, argnums: Argnums, has_aux: bool, config: RuleConfig, *, with_value: bool
 ) -> Callable:
     if not callable(f):
-        raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
+        raise refusal("no function", name=name, x=type(f).__name__)
 
     def gradient(*args: object, **kwargs: object) -> Any:
-        chosen = Arguments(name, f, argnums, args, kwargs)
-        aux: list[Any] = []
-        function = _first_of_pair(f, aux) if has_aux else f
-        y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
-        xbars = pull(_seed(name, f, y), True)
-        if xbars and type(xbars[0]) is ZeroTangent:
-            _warn_if_independent(name, f, pull, xbars)
-        found = tuple(map(for_user, chosen.primals, xbars))
-        gradients = found if chosen.several else found[0]
-        if with_value:
-            return ((y, value(aux[0])) if has_aux else y), gradients
-        return (gradients, value(aux[0])) if has_aux else gradients
+        try:
+            chosen = Arguments(name, f, argnums, args, kwargs)
+            aux: list[Any] = []
+            function = _first_of_pair(f, aux) if has_aux else f
+            y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
+            xbars = pull(_seed(name, f, y), True)
+            if xbars and type(xbars[0]) is ZeroTangent:
+                _warn_if_independent(name, f, pull, xbars)
+            found = tuple(map(for_user, chosen.primals, xbars))
+            gradients = found if chosen.several else found[0]
+            if with_value:
+                return ((y, value(aux[0])) if has_aux else y), gradients
+            return (gradients, value(aux[0])) if has_aux else gradients
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
-    return titled(gradient, name, f)
+    if with_value:
+        return titled(
+            gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, config=config
+        )
+    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config)
 
 
 def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) -> None:
@@ -135,9 +145,11 @@ def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) ->
     )
 
 
-def gradient_for(name: str, f: Callable, argnums: Argnums, config: RuleConfig) -> Callable:
+def gradient_for(
+    f: Callable, argnums: Argnums, has_aux: bool, name: str, config: RuleConfig
+) -> Callable:
     """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
-    return titled(_gradient(name, f, argnums, False, config, with_value=False), "grad", f)
+    return _gradient(name, f, argnums, has_aux, config, with_value=False)
 
 
 def _first_of_pair(f: Callable, aux: list) -> Callable:
@@ -146,7 +158,7 @@ def _first_of_pair(f: Callable, aux: list) -> Callable:
     def first(*args: object, **kwargs: object) -> Any:
         pair = f(*args, **kwargs)
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"with has_aux=True, {name_of(f)} must return (y, aux).")
+            raise refusal("no pair", f=name_of(f))
         aux.append(pair[1])
         return pair[0]
 
@@ -228,15 +240,13 @@ def _seed(name: str, f: Function, y: Value) -> Any:
     dtype = dtype_of(number)
     if dtype is None or shape_of(number) != () or dtype.kind not in "fiu":
         remedy = (
-            "  reduce it, for example with np.sum, or use jacobian"
+            "reduce it, for example with np.sum, or use jacobian"
             if dtype is not None and dtype.kind in "fiu"
-            else "  differentiate its real part or its absolute value, or use vjp"
+            else "differentiate its real part or its absolute value, or use vjp"
             if dtype is not None and dtype.kind == "c"
-            else "  return one number; with has_aux=True, a pair of it and anything else"
+            else "return one number; with has_aux=True, a pair of it and anything else"
         )
-        raise TypeError(
-            f"{name} needs a scalar output, and {name_of(f)} returned {describe(y)}.\n{remedy}"
-        )
+        raise refusal("no scalar output", name=name, f=name_of(f), y=describe(y), instead=remedy)
     if parts is None:
         return ProjectTo(y)(1.0)
     return derivative_like(y, [ProjectTo(part)(1.0) for part in parts.values])

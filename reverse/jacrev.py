@@ -9,6 +9,7 @@ from typing import Any
 
 from ..config import AsksForBlocks
 from ..config.thresholds import FORWARD_AT_ONCE
+from ..config.tracebacks import door
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import P, Value
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
@@ -70,6 +71,7 @@ def jacrev(
 
     known: dict = {}
 
+    @door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
         y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
@@ -77,7 +79,7 @@ def jacrev(
             return _sparse_reverse_jacobian(chosen, y, pull, known)
         return _reverse_jacobian(chosen, y, pull)
 
-    return titled(jacobian_of, "jacrev", f)
+    return titled(jacobian_of, "jacrev", jacrev, f, argnums, sparse=sparse, config=config)
 
 
 @takes_argnums
@@ -118,6 +120,7 @@ def jacobian(
     forward: dict = {}
     backward: dict = {}
 
+    @door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):
@@ -135,7 +138,7 @@ def jacobian(
             return arrange(images, chosen.source, y, transposed=False)
         return _reverse_jacobian(chosen, y, pull)
 
-    return titled(jacobian_of, "jacobian", f)
+    return titled(jacobian_of, "jacobian", jacobian, f, argnums, sparse=sparse, config=config)
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:

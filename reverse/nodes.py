@@ -22,10 +22,12 @@ from ..rules import (
     rrule,
     type_under,
 )
+from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
 from ..rules.shapes import FLOAT64, FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.table.kinds import Kind
+from ..rules.table.linear_kinds import LinearRule
 from ..rules.table.pullback import CheckedPullback
 from ..rules.table.structural_zeros import (
     Masked,
@@ -345,3 +347,7 @@ def any_integer(tape: "Tape", args: tuple) -> bool:
             if type_under(x) is int or (dtype is not None and dtype.kind in "iu"):
                 return True
     return False
+
+
+if numbers is not None:
+    numbers.register_nodes(LinearRule, KindNode, Active, space_of)

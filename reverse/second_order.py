@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import RuleConfig
+from ..config.tracebacks import door
 from ..forward import jvp
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..forward.jvp import check_tuples
@@ -50,18 +51,20 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    gradient = gradient_for("hessian", f, argnums, config or REVERSE)
+    gradient = gradient_for(f, argnums, False, "hessian", config or REVERSE)
     known: dict = {}
 
+    @door
     def hessian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
             return sparse_forward_jacobian(chosen, known, config, symmetric=True)
         return forward_jacobian(chosen, config, symmetric=True)
 
-    return titled(hessian_of, "hessian", f)
+    return titled(hessian_of, "hessian", hessian, f, argnums, sparse=sparse, config=config)
 
 
+@door
 def hvp(
     f: Callable,
     primals: tuple,
@@ -106,7 +109,7 @@ def hvp(
     """
     check_tuples("hvp", primals, tangents)
     argnums = tuple(range(len(primals)))
-    gradient = gradient_for("hvp", f, argnums, config)
+    gradient = gradient_for(f, argnums, False, "hvp", config)
     if block:
         products = push_blocks(gradient, primals, tangents, config)
     else:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
+from ..config.tracebacks import trim_traceback
 from ..forward import ForwardConfig
 from ..rules import (
     AbstractZero,
@@ -16,6 +17,8 @@ from ..rules import (
     Traced,
     as_structured,
     children,
+    describe,
+    name_of,
     next_level,
     rrule,
     strip,
@@ -227,15 +230,46 @@ def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any
     array([[1., 2.],
            [0., 0.]])
     """
-    primals = tuple(map(taken_input, primals))
-    y, pull = pulling(config, f, primals, {}, range(len(primals)))
-    structure = taken(y)
+    try:
+        primals = tuple(map(taken_input, primals))
+        y, pull = pulling(config, f, primals, {}, range(len(primals)))
+        return y, PullbackAt(f, primals, pull, taken(y))
+    except BaseException as error:
+        trim_traceback(error)
+        raise
 
-    def pullback(ybar: Tangentlike) -> tuple:
-        xbars = pull(check_tangent(structure, ybar, "the cotangent of the output"), False)
-        return tuple([for_user(x, xbar) for x, xbar in zip(primals, xbars, strict=True)])
 
-    return y, pullback
+class PullbackAt:
+    """The pullback of a function at a point: from a cotangent of its value to those of its inputs.
+
+    ``pull`` goes back along what was recorded there, as often as one likes; ``structure`` has the
+    form of the value.
+    """
+
+    __slots__ = ("__weakref__", "f", "primals", "pull", "structure")
+    __name__ = "pullback"
+
+    def __init__(self, f: Callable, primals: tuple, pull: Callable, structure: Any) -> None:
+        self.f = f
+        self.primals = primals
+        self.pull = pull
+        self.structure = structure
+
+    def __call__(self, ybar: Tangentlike) -> tuple:
+        try:
+            ybar = check_tangent(self.structure, ybar, "the cotangent of the output")
+            xbars = self.pull(ybar, False)
+            return tuple([for_user(x, xbar) for x, xbar in zip(self.primals, xbars, strict=True)])
+        except BaseException as error:
+            trim_traceback(error)
+            raise
+
+    def __repr__(self) -> str:
+        primals = ", ".join(map(describe, self.primals))
+        return f"<pullback of {name_of(self.f)}: {describe(self.structure)} -> ({primals})>"
+
+
+LEAVES.add(PullbackAt)  # what it holds are no inputs
 
 
 def for_user(x: Value, xbar: Tangentlike) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
+from ..config.tracebacks import door
 from ..forward.jvp import FORWARD
 from ..rules.annotations import P
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
@@ -21,6 +22,7 @@ from ..rules.linear.jacobians import (
     push_all,
     with_leaves,
 )
+from ..rules.refusals.table import refusal
 
 
 @takes_argnums
@@ -64,14 +66,12 @@ def wirtinger(
     (1-2j) (1+2j)
     """
 
+    @door
     def derivatives(*args: object, **kwargs: object) -> tuple[Any, Any]:
         chosen = Arguments("wirtinger", f, argnums, args, kwargs)
         (z,) = chosen.primals
         if not is_complex(z):
-            raise TypeError(
-                "wirtinger needs a complex argument, and argument "
-                f"{chosen.positions[0]} is real.\n  use jacobian"
-            )
+            raise refusal("real argument", i=chosen.positions[0])
         y, images = push_all(config, chosen.function(), (z,), Directions([z]))
         targets = leaves(y)
         slopes = [
@@ -82,4 +82,4 @@ def wirtinger(
         df_dzbar = [(along_x + 1j * along_y) / 2 for along_x, along_y in slopes]
         return with_leaves(y, iter(df_dz)), with_leaves(y, iter(df_dzbar))
 
-    return titled(derivatives, "wirtinger", f)
+    return titled(derivatives, "wirtinger", wirtinger, f, argnums, config=config)

@@ -17,6 +17,7 @@ from ..rules import (
     strip,
     value,
 )
+from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.engines.buffers import settled
 from ..rules.linear.block_level import BlockArray
@@ -24,9 +25,18 @@ from ..rules.linear.blocks import led_index
 from ..rules.shapes import shape_of
 from ..rules.table.structural_zeros import Masked, counts_of, unmask
 from ..rules.table.sums import unbroadcast
-from ..rules.tangents.project import space_of
+from ..rules.tangents.project import ProjectNumber, space_of
 from ..rules.tracing.array import TracedArray
-from ..rules.tracing.views import Path, axes_of, bare, copied, follow, laid_out, put_draft, root_of
+from ..rules.tracing.views import (
+    Path,
+    axes_of,
+    bare,
+    copied,
+    follow,
+    laid_out,
+    put_draft,
+    root_of,
+)
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised, store
 from .active import Active, find_active
 from .cotangents import Cotangents
@@ -254,3 +264,7 @@ class ConstantNode(TapeNode):
 
 
 CONSTANT_NODE = ConstantNode()
+
+
+if numbers is not None:
+    numbers.register_writes(WriteNode, ProjectNumber)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis.internal.conjecture import providers
 
 os.environ["CHAINRULES_CACHE"] = "off"
+os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to see its frames
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
 import tiers

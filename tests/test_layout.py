@@ -114,7 +114,7 @@ def test_the_names_listed_by_hand_are_all_there_are(name):
     if name == "chainrules":
         there |= set(HOME_OF)  # loaded when they are asked for
     assert sorted(there) == sorted(module.__all__)
-    assert set(module.__all__) <= set(dir(module))
+    assert set(module.__all__) <= set(dir(module)) or name == "chainrules"  # see test_completion
     assert all(getattr(module, word) is not None for word in module.__all__)
 
 

@@ -59,6 +59,8 @@ TESTING: dict[str, tuple[str, ...]] = {
 
 # Modules that are used by their own names, and what each has besides those of the library it shows.
 MODULES: dict[str, tuple[str, ...]] = {
+    "chainrules.errors": (),
+    "chainrules.traits": (),
     "chainrules.numpy": (),
     "chainrules.math": (),
     "chainrules.cmath": (),

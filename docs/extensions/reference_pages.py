@@ -1,11 +1,10 @@
-"""Pages of the reference that are made: one for each public name, and the table of refusals."""
+"""Pages of the reference that are made: one for each public name and each public module."""
 
 import ast
 import functools
 import inspect
 import re
 import shutil
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +14,6 @@ from public_names import GROUPS, MODULES, TESTING
 
 import chainrules
 import chainrules.testing
-from chainrules.rules.refusals.table import REFUSALS, Refusal
 
 TOP = Path(__file__).parents[2]
 FOLDER = TOP / "docs" / "generated" / "reference"
@@ -32,7 +30,6 @@ def write_pages(app: Any, config: Any) -> None:
     ):
         _write_module(title, module, groups)
     _write_modules()
-    (FOLDER / "refusals.md").write_text("\n".join(_refusals()), encoding="utf-8")
 
 
 def _write_module(title: str, module: ModuleType, groups: dict[str, tuple[str, ...]]) -> None:
@@ -112,21 +109,6 @@ def _guides() -> dict[Path, str]:
         for path in (TOP / "docs").rglob("*.md")
         if not {"_build", "generated"} & {*path.parts}
     }
-
-
-def _refusals() -> Iterator[str]:
-    """Yield the lines of the page of refusals: of each error its causes and remedies."""
-    yield "# Every refusal of a trace\n"
-    yield "Each text with which a trace says no, and what to write instead."
-    yield "Words in braces are filled in.\n"
-    by_error: dict[str, list[tuple[str, Refusal]]] = {}
-    for name, row in REFUSALS.items():
-        by_error.setdefault(row.error.__name__, []).append((name, row))
-    for error, rows in by_error.items():
-        yield f"## {error}\n"
-        for name, row in rows:
-            yield f"### {name}\n"
-            yield f"```text\n{error}: {row.cause}\n  {row.remedy}\n```\n"
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,4 +1,5 @@
-/* Elementwise rules on arrays of float64 of one shape, as `unary` and `binary` of the levels do. */
+/* Elementwise rules on arrays of float64, and on numbers that are broadcast to them, as `unary` and
+   `binary` of the levels do. */
 
 #ifndef CHAINRULES_ARRAYS_H
 #define CHAINRULES_ARRAYS_H
@@ -23,18 +24,26 @@ is_active_array(PyObject *x, PyObject *level)
     return is_float64_array(held) || (Py_TYPE(level) == TAPE && array_under(held) != NULL);
 }
 
-/* Whether `x` may stand beside an active array: a number, or an array of float64, which on a tape
-   may be traced further out. */
+/* Whether `x` is an array of float64 beside an active one, which on a tape may be traced further
+   out. */
+static int
+array_beside(PyObject *x, PyObject *level)
+{
+    return is_float64_array(x)
+           || (Py_TYPE(level) == TAPE && is_traced_array(x) && level_of_array(x) != level
+               && array_under(x) != NULL);
+}
+
+/* Whether `x` may stand beside an active operand: a number, or an array. */
 static int
 is_constant_beside(PyObject *x, PyObject *level)
 {
-    if (is_float(x) || PyLong_CheckExact(x) || is_float64_array(x)) {
+    if (is_float(x) || PyLong_CheckExact(x)) {
         return 1;
     }
-    if (Py_TYPE(level) != TAPE || level_of(x) == level || level_of_array(x) == level) {
-        return 0;
-    }
-    return is_traced_number(x) ? is_float_under(x) : array_under(x) != NULL;
+    return is_traced_number(x)
+               ? Py_TYPE(level) == TAPE && level_of(x) != level && is_float_under(x)
+               : array_beside(x, level);
 }
 
 static int
@@ -52,22 +61,155 @@ is_like(PyObject *x, PyObject *y)
     return of_x != NULL && of_y != NULL && PyArray_SAMESHAPE(of_x, of_y);
 }
 
+/* ---- operands ---- */
+
+/* The place of an operand in the record of its tape, or its tangent, borrowed. */
+static PyObject *
+followed(PyObject *x)
+{
+    if (is_traced_array(x)) {
+        return SLOT(x, Py_TYPE(x) == ENTRY_ARRAY ? POSITION_IN_ARRAY : TANGENT_OF_ARRAY);
+    }
+    return SLOT(x, Py_TYPE(x) == ENTRY_NUMBER ? POSITION : TANGENT);
+}
+
+/* Whether an operand is known at a level: active, with a tangent if need be, or a constant. */
+static int
+is_known(PyObject *x, PyObject *level, int is_active)
+{
+    if (!is_active) {
+        return is_constant_beside(x, level);
+    }
+    PyObject *slot = followed(x);
+    if (Py_TYPE(level) == TAPE) {
+        return (Py_TYPE(x) == ENTRY_ARRAY || Py_TYPE(x) == ENTRY_NUMBER) && slot != NULL
+               && PyLong_CheckExact(slot);
+    }
+    if (Py_TYPE(x) == DUAL_ARRAY) {
+        return is_tangent_of_array(slot);
+    }
+    return Py_TYPE(x) == DUAL && slot != NULL && is_float(SLOT(x, PRIMAL))
+           && (Py_TYPE(level) == BLOCK_DUALS ? is_block(slot) : is_float(slot));
+}
+
+/* Whether `x` is an active number or array of `level`. */
+static int
+is_active(PyObject *x, PyObject *level)
+{
+    return is_traced_number(x) ? level_of(x) == level && is_float_under(x)
+                               : is_active_array(x, level);
+}
+
+/* Zero among the constants: Python's, which its operators raise for, the tape keeps as NumPy's. */
+static int
+is_zero_of_python(PyObject *x)
+{
+    return (PyFloat_CheckExact(x) && VALUE(x) == 0) || (PyLong_CheckExact(x) && !PyObject_IsTrue(x));
+}
+
+static int
+is_plain(PyObject *x)
+{
+    return !is_traced_array(x) && !is_traced_number(x);
+}
+
 /* ---- forward: the tangent is made at once ---- */
 
-/* `xdot * partial`, or `partial * xdot` where the rule has one argument, as the methods have it. */
+/* The axes of a number or an array; -1 for one of more than are handled. */
+static int
+rank_of(PyObject *x)
+{
+    if (x == NULL || !PyArray_CheckExact(x)) {
+        return 0;
+    }
+    int rank = PyArray_NDIM((PyArrayObject *)x);
+    return rank > MOST_AXES + 1 ? -1 : rank;
+}
+
+/* A block whose directions have `rank` axes each: axes of length 1 come in front of theirs. */
 static PyObject *
-pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z)
+aligned(PyObject *block, int rank)
+{
+    PyArrayObject *array = (PyArrayObject *)block;
+    int given = PyArray_NDIM(array) - 1;
+    if (given >= rank || rank > MOST_AXES) {
+        return Py_NewRef(block);
+    }
+    npy_intp shape[MOST_AXES + 1];
+    shape[0] = PyArray_DIM(array, 0);
+    for (int k = 0; k < rank; k++) {
+        shape[k + 1] = k < rank - given ? 1 : PyArray_DIM(array, k - (rank - given) + 1);
+    }
+    PyArray_Dims dims = {shape, rank + 1};
+    return PyArray_Newshape(array, &dims, NPY_CORDER);
+}
+
+/* The share of a tangent, as the methods have it: `xdot * partial` where both operands have the
+   shape of the result, and of a block; else `partial * xdot`. */
+static PyObject *
+pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z,
+       int in_block, int broadcast)
 {
     PyObject *constant = PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i);
     if (constant == ONE) {
         return Py_NewRef(xdot);
     }
     PyObject *factor = partial_of(rule, i, y, x, z, 1);
-    PyObject *product = factor == NULL ? NULL
-                        : z == NULL    ? PyNumber_Multiply(factor, xdot)
-                                       : PyNumber_Multiply(xdot, factor);
-    Py_XDECREF(factor);
+    if (factor == NULL) {
+        return NULL;
+    }
+    PyObject *led = in_block ? aligned(xdot, rank_of(factor)) : Py_NewRef(xdot);
+    int factor_first = z == NULL || (broadcast && !in_block);
+    PyObject *product = led == NULL    ? NULL
+                        : factor_first ? PyNumber_Multiply(factor, led)
+                                       : PyNumber_Multiply(led, factor);
+    Py_DECREF(factor);
+    Py_XDECREF(led);
     return product;
+}
+
+/* The sum of two shares, which it takes over. */
+static PyObject *
+sum_of_shares(PyObject *share, PyObject *other, int in_block)
+{
+    if (in_block && share != NULL && other != NULL) {
+        int rank = rank_of(share), of_other = rank_of(other);
+        rank = (of_other > rank ? of_other : rank) - 1;
+        Py_SETREF(share, aligned(share, rank));
+        Py_SETREF(other, aligned(other, rank));
+    }
+    PyObject *sum = share == NULL || other == NULL ? NULL : PyNumber_Add(share, other);
+    Py_XDECREF(share);
+    Py_XDECREF(other);
+    return sum;
+}
+
+/* The tangent of an array `y`; UNHANDLED where the shares do not have its shape. */
+static PyObject *
+tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyObject *x,
+                  PyObject *b, PyObject *z, int a_active, int b_active, int broadcast)
+{
+    int in_block = Py_TYPE(level) == BLOCK_DUALS;
+    PyObject *ydot = NULL;
+    if (a_active) {
+        ydot = pushed(followed(a), rule, 0, y, x, z, in_block, broadcast);
+    }
+    if (b_active && (ydot != NULL || !a_active)) {
+        PyObject *share = pushed(followed(b), rule, 1, y, x, z, in_block, broadcast);
+        ydot = a_active ? sum_of_shares(ydot, share, in_block) : share;
+    }
+    if (ydot == NULL || !broadcast) {
+        return ydot;
+    }
+    int fits = is_beside(ydot, (PyArrayObject *)y, in_block);
+    if (fits && in_block) {
+        PyArrayObject *block = (PyArrayObject *)followed(a_active ? a : b);
+        fits = PyArray_DIM((PyArrayObject *)ydot, 0) == PyArray_DIM(block, 0);
+    }
+    if (!fits) {
+        Py_SETREF(ydot, UNHANDLED);
+    }
+    return ydot;
 }
 
 /* ---- reverse: the entry keeps the partials, and what they read ---- */
@@ -98,12 +240,29 @@ kept_argument(PyObject *tape, PyObject *x, PyObject *reads, int is_active)
     return PyObject_CallMethod(SLOT(tape, WATCH), "hold", "(O)", x);
 }
 
-/* The entry of an elementwise rule on arrays: (a, partial, args) or (a, partial, b, partial, args).
+/* The shape to which cotangents of an operand are summed; None where it is that of the result. */
+static PyObject *
+shape_beside(PyObject *x, PyObject *shape)
+{
+    PyArrayObject *array = array_under(x);
+    PyObject *given = array == NULL ? PyTuple_New(0) : shape_of(array); /* of a number () */
+    int same = given == NULL ? -1 : PyObject_RichCompareBool(given, shape, Py_EQ);
+    if (same == 1) {
+        Py_SETREF(given, Py_NewRef(Py_None));
+    }
+    else if (same < 0) {
+        Py_CLEAR(given);
+    }
+    return given;
+}
+
+/* The entry of an elementwise rule on arrays: (a, partial, args) or (a, partial, b, partial, args);
+   and where they were broadcast (a, partial, shape, b, partial, shape, args, shape of the result).
 
    `x` and `z` are the values of `a` and `b`; `b` is NULL for a rule of one argument. */
 static PyObject *
 entry_of_arrays(PyObject *tape, PyObject *rule, PyObject *y, PyObject *a, PyObject *x, PyObject *b,
-                PyObject *z, int a_active, int b_active)
+                PyObject *z, int a_active, int b_active, int broadcast)
 {
     int count = b == NULL ? 1 : 2;
     PyObject *active = count == 1 ? Py_BuildValue("(O)", Py_True)
@@ -115,28 +274,41 @@ entry_of_arrays(PyObject *tape, PyObject *rule, PyObject *y, PyObject *a, PyObje
         return NULL;
     }
     PyObject *partials = PyTuple_GET_ITEM(needs, 0), *reads = PyTuple_GET_ITEM(needs, 2);
-    PyObject *entry = NULL, *kept = PyTuple_New(1 + count);
-    if (kept != NULL) {
-        PyTuple_SET_ITEM(kept, 0, Py_NewRef(PyTuple_GET_ITEM(needs, 1) == Py_True ? y : Py_None));
-        PyObject *of_x = kept_argument(tape, x, PyTuple_GET_ITEM(reads, 0), a_active);
-        PyObject *of_z = NULL;
-        if (of_x != NULL && count == 2) {
-            of_z = kept_argument(tape, z, PyTuple_GET_ITEM(reads, 1), b_active);
-            PyTuple_SET_ITEM(kept, 2, of_z);
+    PyObject *of_a = PyTuple_GET_ITEM(partials, 0);
+    PyObject *of_b = count == 2 ? PyTuple_GET_ITEM(partials, 1) : NULL;
+    PyObject *read_y = PyTuple_GET_ITEM(needs, 1) == Py_True ? y : Py_None;
+    PyObject *of_x = kept_argument(tape, x, PyTuple_GET_ITEM(reads, 0), a_active), *of_z = NULL;
+    PyObject *kept = NULL, *entry = NULL;
+    if (of_x != NULL && count == 2) {
+        of_z = kept_argument(tape, z, PyTuple_GET_ITEM(reads, 1), b_active);
+        kept = of_z == NULL ? NULL : PyTuple_Pack(3, read_y, of_x, of_z);
+    }
+    else if (of_x != NULL) {
+        kept = PyTuple_Pack(2, read_y, of_x);
+    }
+    Py_XDECREF(of_x);
+    Py_XDECREF(of_z);
+    if (kept != NULL && broadcast) {
+        PyObject *shape = shape_of(array_under(y));
+        PyObject *first = a_active ? a : b, *second = a_active && b_active ? b : NULL;
+        PyObject *of_first = shape == NULL ? NULL : shape_beside(a_active ? x : z, shape);
+        PyObject *of_second = of_first == NULL  ? NULL
+                              : second == NULL ? Py_NewRef(Py_None)
+                                               : shape_beside(z, shape);
+        if (of_second != NULL) {
+            entry = PyTuple_Pack(8, followed(first), a_active ? of_a : of_b, of_first,
+                                 second == NULL ? Py_None : followed(second),
+                                 second == NULL ? Py_None : of_b, of_second, kept, shape);
         }
-        PyTuple_SET_ITEM(kept, 1, of_x);
-        if (of_x != NULL && (count == 1 || of_z != NULL)) {
-            PyObject *of_a = PyTuple_GET_ITEM(partials, 0);
-            PyObject *of_b = count == 2 ? PyTuple_GET_ITEM(partials, 1) : NULL;
-            if (a_active && b_active) {
-                entry = PyTuple_Pack(5, SLOT(a, POSITION_IN_ARRAY), of_a,
-                                     SLOT(b, POSITION_IN_ARRAY), of_b, kept);
-            }
-            else {
-                entry = PyTuple_Pack(3, SLOT(a_active ? a : b, POSITION_IN_ARRAY),
-                                     a_active ? of_a : of_b, kept);
-            }
-        }
+        Py_XDECREF(shape);
+        Py_XDECREF(of_first);
+        Py_XDECREF(of_second);
+    }
+    else if (kept != NULL && a_active && b_active) {
+        entry = PyTuple_Pack(5, followed(a), of_a, followed(b), of_b, kept);
+    }
+    else if (kept != NULL) {
+        entry = PyTuple_Pack(3, followed(a_active ? a : b), a_active ? of_a : of_b, kept);
     }
     Py_XDECREF(kept);
     Py_DECREF(needs);
@@ -161,33 +333,6 @@ traced_array(PyObject *level, PyObject *y, PyObject *made)
     return new_traced_array(ENTRY_ARRAY, level, y, POSITION_IN_ARRAY, position);
 }
 
-/* Whether an operand is known at a level: active, with a tangent if need be, or a constant. */
-static int
-is_known(PyObject *x, PyObject *level, int is_active)
-{
-    if (!is_active) {
-        return is_constant_beside(x, level);
-    }
-    if (Py_TYPE(level) == TAPE) {
-        PyObject *position = SLOT(x, POSITION_IN_ARRAY);
-        return Py_TYPE(x) == ENTRY_ARRAY && position != NULL && PyLong_CheckExact(position);
-    }
-    return Py_TYPE(x) == DUAL_ARRAY && is_tangent_of_array(SLOT(x, TANGENT_OF_ARRAY));
-}
-
-/* Zero among the constants: Python's, which its operators raise for, the tape keeps as NumPy's. */
-static int
-is_zero_of_python(PyObject *x)
-{
-    return (PyFloat_CheckExact(x) && VALUE(x) == 0) || (PyLong_CheckExact(x) && !PyObject_IsTrue(x));
-}
-
-static int
-is_plain(PyObject *x)
-{
-    return !is_traced_array(x) && !is_traced_number(x);
-}
-
 static PyObject *on_arrays(const Operation *operation, PyObject *a, PyObject *b);
 
 /* `operation(x)` of an array, which NumPy would find by its protocol if it is traced. */
@@ -198,18 +343,18 @@ array_of_one(const Operation *operation, PyObject *x)
     return y == UNHANDLED ? result_of_one(operation, x) : y;
 }
 
-/* Answer an operation on traced arrays; `b` is NULL for one operand. */
+/* Answer an operation on operands of which one is a traced array; `b` is NULL for one operand. */
 static PyObject *
 on_arrays(const Operation *operation, PyObject *a, PyObject *b)
 {
-    PyObject *level = inner(level_of_array(a), b == NULL ? NULL : level_of_array(b));
-    if (level == NULL || !is_accelerated(level) || !is_open(level)
-        || inner(level, level_of(a)) != level
-        || (b != NULL && inner(level, level_of(b)) != level)) { /* numbers of an inner level */
+    PyObject *level = inner(level_of_array(a), level_of(a));
+    if (b != NULL) {
+        level = inner(level, inner(level_of_array(b), level_of(b)));
+    }
+    if (level == NULL || !is_accelerated(level) || !is_open(level)) {
         return UNHANDLED;
     }
-    int a_active = is_active_array(a, level);
-    int b_active = b != NULL && is_active_array(b, level);
+    int a_active = is_active(a, level), b_active = b != NULL && is_active(b, level);
     if (!is_known(a, level, a_active) || (b != NULL && !is_known(b, level, b_active))
         || is_zero_of_python(a) || (b != NULL && is_zero_of_python(b))) {
         return UNHANDLED;
@@ -229,33 +374,25 @@ on_arrays(const Operation *operation, PyObject *a, PyObject *b)
         || (is_plain(x) && (b == NULL || is_plain(z)))) {
         y = b == NULL ? array_of_one(operation, x) : result_of_two(operation, x, z);
     }
-    if (y != NULL && y != UNHANDLED
-        && (array_under(y) == NULL || (a_active && !is_like(x, y))
-            || (b_active && !is_like(z, y)))) {
+    if (y != NULL && y != UNHANDLED && array_under(y) == NULL) {
         Py_DECREF(y);
         y = UNHANDLED;
     }
     if (y != NULL && y != UNHANDLED) {
+        int broadcast = (a_active && !is_like(x, y)) || (b_active && !is_like(z, y));
         PyObject *made;
         if (Py_TYPE(level) == TAPE) {
-            made = entry_of_arrays(level, rule, y, a, x, b, z, a_active, b_active);
+            made = entry_of_arrays(level, rule, y, a, x, b, z, a_active, b_active, broadcast);
         }
         else {
-            made = a_active ? pushed(SLOT(a, TANGENT_OF_ARRAY), rule, 0, y, x, z) : NULL;
-            if (b_active && (made != NULL || !a_active)) {
-                PyObject *other = pushed(SLOT(b, TANGENT_OF_ARRAY), rule, 1, y, x, z);
-                if (a_active) {
-                    PyObject *sum = other == NULL ? NULL : PyNumber_Add(made, other);
-                    Py_DECREF(made);
-                    Py_XDECREF(other);
-                    made = sum;
-                }
-                else {
-                    made = other;
-                }
-            }
+            made = tangent_of_arrays(level, rule, y, a, x, b, z, a_active, b_active, broadcast);
         }
-        y = traced_array(level, y, made);
+        if (made == UNHANDLED) {
+            Py_SETREF(y, UNHANDLED);
+        }
+        else {
+            y = traced_array(level, y, made);
+        }
     }
     Py_DECREF(x);
     Py_XDECREF(z);

@@ -7,6 +7,7 @@
 
 #include "operators.h"
 #include "arrays.h"
+#include "items.h"
 #include "joins.h"
 #include "sweep.h"
 
@@ -16,28 +17,48 @@ power(PyObject *x, PyObject *z)
     return PyNumber_Power(x, z, Py_None);
 }
 
-/* `method(a, b)` in Python, for what is not handled here. */
-static PyObject *
-in_python(PyObject *method, PyObject *a, PyObject *b)
-{
-    PyObject *stack[3] = {NULL, a, b};
-    size_t count = b == NULL ? 1 : 2;
-    return PyObject_Vectorcall(method, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-}
-
 /* Answer an operation on two operands, numbers or arrays. */
 static PyObject *
 on_two(const Operation *operation, PyObject *a, PyObject *b)
 {
-    return is_traced_array(a) || is_traced_array(b) ? on_arrays(operation, a, b)
-                                                    : binary(operation, a, b);
+    a = settled(a);
+    b = settled(b);
+    if (!(is_traced_array(a) || is_traced_array(b) || PyArray_CheckExact(a)
+          || PyArray_CheckExact(b))) {
+        return binary(operation, a, b);
+    }
+    PyObject *y = on_arrays(operation, a, b);
+    if (y == UNHANDLED) {
+        static PyObject *none; /* it is never written to */
+        if (none == NULL && (none = PyDict_New()) == NULL) {
+            return NULL;
+        }
+        y = on_linear(operation->f, a, b, none);
+    }
+    return y;
 }
 
 /* Answer an operation on one operand, a number or an array. */
 static PyObject *
 on_one(const Operation *operation, PyObject *x)
 {
+    x = settled(x);
     return is_traced_array(x) ? on_arrays(operation, x, NULL) : unary(operation, x);
+}
+
+/* Answer a call of a function with arguments of which one may be a traced array. */
+static PyObject *
+on_all(PyObject *f, PyObject *args, PyObject *options)
+{
+    Py_ssize_t count = PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
+    if (count < 1 || count > 2 || !PyDict_CheckExact(options)
+        || (count == 2 && PyDict_GET_SIZE(options) > 0)) {
+        return UNHANDLED;
+    }
+    PyObject *a = settled(PyTuple_GET_ITEM(args, 0));
+    PyObject *b = count == 1 ? NULL : settled(PyTuple_GET_ITEM(args, 1));
+    return is_traced_array(a) || (b != NULL && is_traced_array(b)) ? on_linear(f, a, b, options)
+                                                                   : UNHANDLED;
 }
 
 #define BINARY(name, compute)                                                                    \
@@ -66,6 +87,7 @@ BINARY(sub, minus)
 BINARY(mul, times)
 BINARY(truediv, over)
 BINARY(pow_, power)
+BINARY(matmul, PyNumber_MatrixMultiply)
 UNARY(neg, negative)
 UNARY(pos, PyNumber_Positive)
 UNARY(abs_, PyNumber_Absolute)
@@ -149,6 +171,14 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     if (count == 4) {
         PyObject *y = join(args[0], args[2], args[3]);
+        if (y == UNHANDLED) {
+            y = join_arrays(args[0], args[2], args[3]);
+        }
+        if (y == UNHANDLED) {
+            y = PyDict_CheckExact(args[3]) && PyDict_GET_SIZE(args[3]) == 0
+                    ? on_all(args[0], args[2], args[3])
+                    : UNHANDLED; /* options are bound first */
+        }
         if (y != UNHANDLED) {
             return y;
         }
@@ -168,13 +198,14 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
 #define OF_TWO(name) {"__" #name "__", name##_method, METH_O, NULL}
 
 static PyMethodDef methods[] = {
-    OF_TWO(add), OF_TWO(sub), OF_TWO(mul), OF_TWO(truediv),
+    OF_TWO(add), OF_TWO(sub), OF_TWO(mul), OF_TWO(truediv), OF_TWO(matmul),
     {"__pow__", pow__method, METH_O, NULL},
     {"__radd__", add_reflected, METH_O, NULL},
     {"__rsub__", sub_reflected, METH_O, NULL},
     {"__rmul__", mul_reflected, METH_O, NULL},
     {"__rtruediv__", truediv_reflected, METH_O, NULL},
     {"__rpow__", pow__reflected, METH_O, NULL},
+    {"__rmatmul__", matmul_reflected, METH_O, NULL},
     OF_ONE(neg), OF_ONE(pos),
     {"__abs__", abs__method, METH_NOARGS, NULL},
     OF_TWO(lt), OF_TWO(le), OF_TWO(gt), OF_TWO(ge), OF_TWO(eq), OF_TWO(ne),
@@ -194,30 +225,13 @@ static struct {
     {"__mul__", &mul.method, &mul}, {"__rmul__", &mul.reflected, NULL},
     {"__truediv__", &truediv.method, &truediv}, {"__rtruediv__", &truediv.reflected, NULL},
     {"__pow__", &pow_.method, &pow_}, {"__rpow__", &pow_.reflected, NULL},
+    {"__matmul__", &matmul.method, &matmul}, {"__rmatmul__", &matmul.reflected, NULL},
     {"__neg__", &neg.method, &neg}, {"__pos__", &pos.method, &pos},
     {"__abs__", &abs_.method, &abs_},
     {"__lt__", &lt, NULL}, {"__le__", &le, NULL}, {"__gt__", &gt, NULL}, {"__ge__", &ge, NULL},
     {"__eq__", &eq, NULL}, {"__ne__", &ne, NULL},
     {"__array_ufunc__", &array_ufunc, NULL}, {"__array_function__", &array_function, NULL},
 };
-
-/* Put methods in C in the place of a class's own. */
-static int
-replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        PyObject *descriptor = PyDescr_NewMethod(type, &defined[i]);
-        if (descriptor == NULL) {
-            return -1;
-        }
-        int set = PyObject_SetAttrString((PyObject *)type, defined[i].ml_name, descriptor);
-        Py_DECREF(descriptor);
-        if (set < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
 
 PyDoc_STRVAR(accelerate_numbers_doc,
 "accelerate_numbers(traced_number, ufuncs)\n--\n\n"
@@ -253,37 +267,6 @@ accelerate_numbers(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* ---- reads of traced arrays ---- */
-
-static PyObject *getitem; /* the method in Python */
-
-static PyObject *
-getitem_method(PyObject *self, PyObject *index)
-{
-    PyObject *y = read_item(self, index);
-    return y == UNHANDLED ? in_python(getitem, self, index) : y;
-}
-
-static PyMethodDef methods_of_arrays[] = {{"__getitem__", getitem_method, METH_O, NULL}};
-
-PyDoc_STRVAR(accelerate_arrays_doc,
-"accelerate_arrays(traced_array)\n--\n\n"
-"Replace the reading method of a class by an accelerated one.");
-
-static PyObject *
-accelerate_arrays(PyObject *module, PyObject *traced_array)
-{
-    if (!PyType_Check(traced_array)) {
-        PyErr_SetString(PyExc_TypeError, "accelerate_arrays takes a class");
-        return NULL;
-    }
-    getitem = PyObject_GetAttrString(traced_array, "__getitem__");
-    if (getitem == NULL || replace_methods((PyTypeObject *)traced_array, methods_of_arrays, 1) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
-
 /* ---- functions of numbers ---- */
 
 PyDoc_STRVAR(answer_doc,
@@ -308,6 +291,21 @@ answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 
+PyDoc_STRVAR(answer_linear_doc,
+"answer_linear(f, args, options)\n--\n\n"
+"Answer a call of f that is linear in traced arrays; NotImplemented where it is done in Python.");
+
+static PyObject *
+answer_linear(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "answer_linear takes a function, a tuple and a dict");
+        return NULL;
+    }
+    PyObject *y = on_all(args[0], args[1], args[2]);
+    return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
+}
+
 PyDoc_STRVAR(to_float_doc,
 "to_float(x)\n--\n\n"
 "Return a traced number as one of Python's floats; NotImplemented for anything else.");
@@ -323,7 +321,15 @@ static PyMethodDef functions[] = {
     {"accelerate_numbers", accelerate_numbers, METH_VARARGS, accelerate_numbers_doc},
     {"accelerate_arrays", accelerate_arrays, METH_O, accelerate_arrays_doc},
     {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
+    {"answer_linear", (PyCFunction)(void (*)(void))answer_linear, METH_FASTCALL, answer_linear_doc},
     {"to_float", to_float, METH_O, to_float_doc},
+    {"register_buffers", register_buffers, METH_O, register_buffers_doc},
+    {"register_linear", register_linear, METH_VARARGS, register_linear_doc},
+    {"register_blocks", register_blocks, METH_VARARGS, register_blocks_doc},
+    {"register_memory", register_memory, METH_VARARGS, register_memory_doc},
+    {"register_writes", register_writes, METH_VARARGS, register_writes_doc},
+    {"register_pulls", register_pulls, METH_VARARGS, register_pulls_doc},
+    {"register_nodes", register_nodes, METH_VARARGS, register_nodes_doc},
     {"register_reads", register_reads, METH_VARARGS, register_reads_doc},
     {"register_tape", register_tape, METH_VARARGS, register_tape_doc},
     {"register_duals", register_duals, METH_VARARGS, register_duals_doc},

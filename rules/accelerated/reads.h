@@ -172,21 +172,68 @@ array_under(PyObject *x)
     return is_float64_array(x) ? (PyArrayObject *)x : NULL;
 }
 
+/* The plain array under a traced one, where it may have a draft; NULL where there is none. */
+static PyArrayObject *
+array_or_draft_under(PyObject *x)
+{
+    while (is_traced_array(x)) {
+        x = SLOT(x, PRIMAL) != NULL                  ? SLOT(x, PRIMAL)
+            : SLOT(x, BASE_AND_PATH) == Py_None      ? draft_of(x, 0)
+                                                     : NULL;
+    }
+    return is_float64_array(x) ? (PyArrayObject *)x : NULL;
+}
+
 static PyObject *read_item(PyObject *x, PyObject *index);
 
-/* The tangent of a read entry; UNHANDLED where that of the array is none of float64 beside it. */
+/* The tangents of a draft, borrowed; of ones that move in part the numbers, and which move.
+
+   `moves` is NULL where all do. NULL where there is no draft, or it has other marks. */
+static PyObject *
+tangents_of_draft(PyObject *x, PyArrayObject **moves)
+{
+    PyObject *tangents = draft_of(x, 1), *held = draft_of(x, 0);
+    *moves = NULL;
+    if (tangents == NULL || Py_TYPE(tangents) != MOVING) {
+        return tangents;
+    }
+    PyArrayObject *array = held == NULL ? NULL : array_under(held);
+    PyObject *marks = SLOT(tangents, MOVES);
+    if (array == NULL || marks == NULL || Py_TYPE(marks) != &PyArray_Type
+        || PyArray_TYPE((PyArrayObject *)marks) != NPY_BOOL
+        || !PyArray_ISBEHAVED((PyArrayObject *)marks)
+        || !PyArray_SAMESHAPE((PyArrayObject *)marks, array)) {
+        return NULL;
+    }
+    *moves = (PyArrayObject *)marks;
+    return SLOT(tangents, HELD);
+}
+
+/* Whether an entry of a draft is structurally still. */
+static int
+is_still(PyArrayObject *moves, const npy_intp *places)
+{
+    return moves != NULL && !*(npy_bool *)PyArray_GetPtr(moves, (npy_intp *)places);
+}
+
+/* The tangent of a read entry, None where it is still; UNHANDLED where that of the array is none of
+   float64 beside it. */
 static PyObject *
 tangent_of_read(PyObject *x, PyObject *index, PyArrayObject *array, const npy_intp *places)
 {
     int drafted = SLOT(x, PRIMAL) == NULL;
     int in_block = Py_TYPE(SLOT(x, AT_LEVEL)) == BLOCK_DUALS;
-    PyObject *tangent = drafted ? draft_of(x, 1) : SLOT(x, TANGENT_OF_ARRAY);
+    PyArrayObject *moves = NULL;
+    PyObject *tangent = drafted ? tangents_of_draft(x, &moves) : SLOT(x, TANGENT_OF_ARRAY);
     if (is_beside(tangent, array, in_block)) {
+        if (is_still(moves, places)) {
+            return Py_NewRef(Py_None);
+        }
         PyArrayObject *xdot = (PyArrayObject *)tangent;
         return in_block ? block_of_read(xdot, places, drafted)
                         : new_float64(*(double *)PyArray_GetPtr(xdot, (npy_intp *)places));
     }
-    if (in_block || !is_traced_array(tangent)
+    if (in_block || moves != NULL || tangent == NULL || !is_traced_array(tangent)
         || !is_beside((PyObject *)array_under(tangent), array, 0)) {
         return UNHANDLED;
     }
@@ -203,7 +250,7 @@ read_item(PyObject *x, PyObject *index)
     }
     int reverse = Py_TYPE(level) == TAPE;
     PyObject *held = SLOT(x, PRIMAL) == NULL ? draft_of(x, 0) : SLOT(x, PRIMAL);
-    PyArrayObject *array = array_under(held);
+    PyArrayObject *array = held == NULL ? NULL : array_or_draft_under(held);
     PyObject *position = reverse ? SLOT(x, POSITION_IN_ARRAY) : NULL;
     npy_intp places[MOST_AXES];
     if (array == NULL || Py_TYPE(x) != (reverse ? ENTRY_ARRAY : DUAL_ARRAY)
@@ -223,6 +270,10 @@ read_item(PyObject *x, PyObject *index)
     if (made == UNHANDLED) {
         Py_DECREF(y);
         return UNHANDLED;
+    }
+    if (made == Py_None) {
+        Py_DECREF(made);
+        return y;
     }
     return traced_result(level, y, made);
 }

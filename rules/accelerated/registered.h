@@ -13,16 +13,18 @@
    answer in its own way; likewise a traced number. */
 static PyTypeObject *ENTRY_NUMBER, *DUAL, *ENTRY_ARRAY, *DUAL_ARRAY;
 static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
-static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED;
+static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY, *MOVING;
 
 /* Offsets of their slots. */
 static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
 static Py_ssize_t POSITION_IN_ARRAY, TANGENT_OF_ARRAY, MEMORY; /* of traced arrays */
 static Py_ssize_t BASE_AND_PATH;
-static Py_ssize_t DRAFT;                                     /* of their memory */
+static Py_ssize_t DRAFT, MOVED, SEEN_BY, VIEWS;              /* of their memory */
+static Py_ssize_t GIVEN;                                     /* of levels that are engines */
 static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
 static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
+static Py_ssize_t HELD, MOVES;                               /* of tangents that move in part */
 
 /* Rules of ufuncs, as the tables of both modes have them: looked up at each call. */
 static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
@@ -30,6 +32,7 @@ static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
 /* Partials of products and quotients, which are computed here, and the constant 1 of a sum; and the
    functions whose rules are those of reading an entry, and of joining numbers. */
 static PyObject *GETITEM, *STACK;
+static PyObject *NEXT_OF_VIEWS;
 static PyObject *FIRST, *SECOND, *OVER_SECOND, *MINUS_QUOTIENT_OVER_SECOND, *ONE;
 
 /* What a slot holds, borrowed; NULL where it is empty. */
@@ -107,15 +110,18 @@ register_tape(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(register_duals_doc,
-"register_duals(forward_level, block_duals, dual, dual_array)\n--\n\n"
-"Note the classes of forward levels and of their traced numbers and arrays.");
+"register_duals(forward_level, block_duals, dual, dual_array, moving)\n--\n\n"
+"Note the classes of forward levels, of their traced numbers and arrays, and of tangents with\n"
+"structural zeros.");
 
 static PyObject *
 register_duals(PyObject *module, PyObject *args)
 {
-    PyTypeObject *forward_level, *block_duals, *dual, *dual_array;
-    if (!PyArg_ParseTuple(args, "O!O!O!O!", &PyType_Type, &forward_level, &PyType_Type,
-                          &block_duals, &PyType_Type, &dual, &PyType_Type, &dual_array)
+    PyTypeObject *forward_level, *block_duals, *dual, *dual_array, *moving;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!", &PyType_Type, &forward_level, &PyType_Type,
+                          &block_duals, &PyType_Type, &dual, &PyType_Type, &dual_array,
+                          &PyType_Type, &moving)
+        || offset_of(moving, "held", &HELD) < 0 || offset_of(moving, "moves", &MOVES) < 0
         || common_offsets(dual, forward_level) < 0
         || offset_of(dual, "tangent", &TANGENT) < 0
         || offset_of(dual_array, "tangent", &TANGENT_OF_ARRAY) < 0
@@ -128,6 +134,22 @@ register_duals(PyObject *module, PyObject *args)
     BLOCK_DUALS = block_duals;
     DUAL = dual;
     DUAL_ARRAY = dual_array;
+    MOVING = moving;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_buffers_doc,
+"register_buffers(buffer_array)\n--\n\n"
+"Note the class of arrays that are plain until something traced is written into them.");
+
+static PyObject *
+register_buffers(PyObject *module, PyObject *buffer_array)
+{
+    if (!PyType_Check(buffer_array)) {
+        PyErr_SetString(PyExc_TypeError, "register_buffers takes a class");
+        return NULL;
+    }
+    BUFFER_ARRAY = (PyTypeObject *)Py_NewRef(buffer_array);
     Py_RETURN_NONE;
 }
 
@@ -191,6 +213,25 @@ register_reads(PyObject *module, PyObject *args)
     STACK = stack;
     MEMORY_TYPE = memory;
     MASKED = masked;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_memory_doc,
+"register_memory(engine, memory, next_of_views)\n--\n\n"
+"Note the classes of levels and of the memory of arrays, and what numbers views.");
+
+static PyObject *
+register_memory(PyObject *module, PyObject *args)
+{
+    PyTypeObject *engine, *memory;
+    PyObject *next;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyType_Type, &engine, &PyType_Type, &memory, &next)
+        || offset_of(engine, "given", &GIVEN) < 0 || offset_of(memory, "moved", &MOVED) < 0
+        || offset_of(memory, "seen_by", &SEEN_BY) < 0 || offset_of(memory, "views", &VIEWS) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    NEXT_OF_VIEWS = next;
     Py_RETURN_NONE;
 }
 

@@ -3,29 +3,7 @@
 #ifndef CHAINRULES_SWEEP_H
 #define CHAINRULES_SWEEP_H
 
-#include "reads.h"
-
-/* Entries by their length: (a, da), (a, da, b, db), six of a read entry, and of arrays
-   (a, partial, args), (a, partial, b, partial, args); see `entries`. */
-#define OF_NUMBER 2
-#define OF_NUMBERS 4
-#define READ 6
-#define OF_ARRAY 3
-#define OF_ARRAYS 5
-
-/* Whether a cotangent is multiplied and added here: floats, and duals. */
-static int
-is_cotangent(PyObject *ybar)
-{
-    if (is_float(ybar)) {
-        return 1;
-    }
-    if (Py_TYPE(ybar) != DUAL) {
-        return 0;
-    }
-    PyObject *level = SLOT(ybar, AT_LEVEL);
-    return level != NULL && is_forward(level);
-}
+#include "writes.h"
 
 /* Whether `x` is a dual number of floats of `level`. */
 static int
@@ -109,70 +87,6 @@ pull_to(PyObject *bars, PyObject *index, PyObject *ybar, PyObject *partial)
 
 /* ---- the iterator that a sweep goes by ---- */
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *entries, *bars, *owned, *add;
-    Py_ssize_t next, inputs, small;
-    int last;
-} Order;
-
-/* `partial(*args) * ybar`, where None is 1. */
-static PyObject *
-pulled_back(PyObject *partial, PyObject *args, PyObject *ybar)
-{
-    if (partial == Py_None) {
-        return Py_NewRef(ybar);
-    }
-    PyObject *factor;
-    if ((partial == FIRST || partial == SECOND) && PyTuple_GET_SIZE(args) == 3) {
-        factor = Py_NewRef(PyTuple_GET_ITEM(args, partial == FIRST ? 1 : 2));
-    }
-    else {
-        factor = PyObject_Call(partial, args, NULL);
-    }
-    PyObject *xbar = factor == NULL ? NULL : PyNumber_Multiply(factor, ybar);
-    Py_XDECREF(factor);
-    return xbar;
-}
-
-/* Add `xbar`, which it takes over, to the cotangent of the entry that `index` names. */
-static int
-accumulate(Order *self, PyObject *index, PyObject *xbar)
-{
-    Py_ssize_t at = PyLong_AsSsize_t(index);
-    if (xbar == NULL || at < 0 || at >= PyList_GET_SIZE(self->bars)) {
-        Py_XDECREF(xbar);
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_IndexError, "an entry comes before those it was made of");
-        }
-        return -1;
-    }
-    if (PyList_GET_ITEM(self->bars, at) == Py_None) {
-        return PyList_SetItem(self->bars, at, xbar);
-    }
-    PyObject *stack[] = {NULL, index, xbar};
-    PyObject *done = PyObject_Vectorcall(self->add, stack + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                         NULL);
-    Py_DECREF(xbar);
-    Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
-}
-
-/* Pull back through an entry of arrays: the cotangent is a small array, which needs no owner. */
-static int
-pull_array(Order *self, PyObject *entry, PyObject *ybar)
-{
-    Py_ssize_t size = PyTuple_GET_SIZE(entry);
-    PyObject *args = PyTuple_GET_ITEM(entry, size - 1);
-    for (Py_ssize_t k = 0; k < size - 1; k += 2) {
-        PyObject *xbar = pulled_back(PyTuple_GET_ITEM(entry, k + 1), args, ybar);
-        if (accumulate(self, PyTuple_GET_ITEM(entry, k), xbar) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static void
 order_dealloc(Order *self)
 {
@@ -181,6 +95,7 @@ order_dealloc(Order *self)
     Py_XDECREF(self->bars);
     Py_XDECREF(self->owned);
     Py_XDECREF(self->add);
+    Py_XDECREF(self->cotangents);
     PyObject_GC_Del(self);
 }
 
@@ -191,6 +106,7 @@ order_traverse(Order *self, visitproc visit, void *arg)
     Py_VISIT(self->bars);
     Py_VISIT(self->owned);
     Py_VISIT(self->add);
+    Py_VISIT(self->cotangents);
     return 0;
 }
 
@@ -198,10 +114,9 @@ order_traverse(Order *self, visitproc visit, void *arg)
 static int
 is_small_array(Order *self, PyObject *ybar)
 {
-    if (Py_TYPE(ybar) == DUAL_ARRAY) {
-        return SLOT(ybar, AT_LEVEL) != NULL && is_forward(SLOT(ybar, AT_LEVEL));
-    }
-    return Py_TYPE(ybar) == &PyArray_Type && PyArray_SIZE((PyArrayObject *)ybar) < self->small;
+    return is_array_of_sweep(ybar)
+           && (Py_TYPE(ybar) == DUAL_ARRAY
+               || PyArray_SIZE((PyArrayObject *)ybar) < self->small);
 }
 
 /* Pull back through one entry, if it is one of numbers or a read one; say whether it was. */
@@ -209,11 +124,27 @@ static int
 pull_entry(Order *self, PyObject *entry, PyObject *ybar)
 {
     Py_ssize_t size = PyTuple_CheckExact(entry) ? PyTuple_GET_SIZE(entry) : 0;
-    if (size < OF_NUMBER || size > READ) {
+    if (size < NODE || (size > READ && size != BROADCAST)) {
         return 0;
     }
     if (ybar == Py_None) {
         return 1;
+    }
+    if (size == NODE || size == BROADCAST) {
+        int written = size == NODE ? pull_write(self, PyTuple_GET_ITEM(entry, 0), ybar) : 0;
+        if (written != 0) {
+            return written;
+        }
+        if (!(size == NODE ? is_linear_node(PyTuple_GET_ITEM(entry, 0), ybar)
+                           : is_array_of_sweep(ybar))) {
+            return 0;
+        }
+        if (PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0) {
+            return -1;
+        }
+        int done = size == NODE ? pull_node(self, PyTuple_GET_ITEM(entry, 0), ybar)
+                                : pull_broadcast(self, entry, ybar);
+        return done < 0 ? -1 : 1;
     }
     if (size == READ) {
         if (!pull_read(entry, ybar, self->bars, self->owned)) {
@@ -280,31 +211,39 @@ static PyTypeObject OrderType = {
 };
 
 PyDoc_STRVAR(order_doc,
-"order(entries, bars, owned, add, inputs, last, small)\n--\n\n"
+"order(cotangents, inputs, last, small)\n--\n\n"
 "Yield the entries that a sweep pulls back through, and do the common ones in between.\n\n"
-"add(index, xbar) adds up cotangents of an entry; an array of fewer than small numbers has no\n"
-"owner to ask for.");
+"An array of fewer than small numbers has no owner to ask for.");
 
 static PyObject *
 order(PyObject *module, PyObject *args)
 {
-    PyObject *entries, *bars, *owned, *add;
+    PyObject *cotangents;
     Py_ssize_t inputs, small;
     int last;
-    if (!PyArg_ParseTuple(args, "O!O!O!Onpn", &PyList_Type, &entries, &PyList_Type, &bars,
-                          &PySet_Type, &owned, &add, &inputs, &last, &small)) {
+    if (!PyArg_ParseTuple(args, "Onpn", &cotangents, &inputs, &last, &small)) {
         return NULL;
     }
     Order *self = PyObject_GC_New(Order, &OrderType);
     if (self == NULL) {
         return NULL;
     }
-    self->entries = Py_NewRef(entries);
-    self->bars = Py_NewRef(bars);
-    self->owned = Py_NewRef(owned);
-    self->add = Py_NewRef(add);
+    self->cotangents = Py_NewRef(cotangents);
+    self->entries = PyObject_GetAttrString(cotangents, "entries");
+    self->bars = PyObject_GetAttrString(cotangents, "bars");
+    self->owned = PyObject_GetAttrString(cotangents, "owned");
+    self->add = PyObject_GetAttrString(cotangents, "add");
+    if (self->add == NULL || self->entries == NULL || !PyList_CheckExact(self->entries)
+        || self->bars == NULL || !PyList_CheckExact(self->bars) || self->owned == NULL
+        || !PySet_CheckExact(self->owned)) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "order takes the cotangents of a tape");
+        }
+        Py_DECREF(self);
+        return NULL;
+    }
     self->small = small;
-    self->next = PyList_GET_SIZE(entries) - 1;
+    self->next = PyList_GET_SIZE(self->entries) - 1;
     self->inputs = inputs;
     self->last = last;
     PyObject_GC_Track(self);

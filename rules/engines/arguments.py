@@ -6,15 +6,18 @@
 import difflib
 import functools
 import math
+import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ...config import RuleConfig
+from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
+from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
 from ..tracing.conversions import describe
@@ -59,12 +62,11 @@ class Arguments:
                 given[i] = x = taken_input(x)
                 if not any(map(is_perturbable_input, iterate_leaves(x))):
                     fixed = bool(constants(x))
-                    raise TypeError(
-                        f"argument {i} of {name_of(f)} is of type {type(x).__name__} and holds no "
-                        f"number that {name} could differentiate.\n"
-                        "  choose another argument with argnums"
-                        + ("; the integers in its fields are constants, floats are not" * fixed)
-                    )
+                    more = "; the integers in its fields are constants, floats are not" * fixed
+                    raise refusal(
+                        "nothing to differentiate",
+                        i=i, f=name_of(f), x=type(x).__name__, name=name, more=more,
+                    )  # fmt: skip
             primals.append(x)
         self.args = tuple(given)
         self.primals = tuple(primals)
@@ -114,14 +116,14 @@ def _positions(
     """Return the positions chosen, counted from the first of ``count`` arguments."""
     for argnum in chosen:
         if not -count <= argnum < count:
-            raise TypeError(
-                f"{name}({name_of(f)}, argnums={argnums!r}) was called with {count} "
-                f"positional argument{'s' if count != 1 else ''}, so there is no "
-                f"argument {argnum}."
-            )
+            given = f"{count} positional argument{'s' if count != 1 else ''}"
+            raise refusal(
+                "no such argument",
+                name=name, f=name_of(f), argnums=repr(argnums), count=given, argnum=argnum,
+            )  # fmt: skip
     positions = tuple([argnum % count for argnum in chosen])
     if len(set(positions)) != len(positions):
-        raise TypeError(f"argnums={argnums!r} names an argument twice.")
+        raise refusal("argument named twice", argnums=repr(argnums))
     return positions
 
 
@@ -134,15 +136,12 @@ def _position(name: str, f: Function, argnum: object) -> int:
             return names.index(argnum)
         known = ", ".join(names) or "unknown"
         near = difflib.get_close_matches(argnum, names, 1)
-        raise TypeError(
-            f"{name_of(f)} has no argument {argnum!r} that {name} could differentiate"
-            + (f"; did you mean {near[0]!r}?" if near else ".")
-            + f"\n  its positional arguments: {known}"
-        )
-    raise TypeError(
-        f"argnums of {name} is an int, a name, or a tuple of these, not {argnum!r}.\n"
-        f"  write {name}({name_of(f)}, argnums=0)"
-    )
+        meant = f"; did you mean {near[0]!r}?" if near else "."
+        raise refusal(
+            "unknown name of an argument",
+            f=name_of(f), argnum=repr(argnum), name=name, near=meant, known=known,
+        )  # fmt: skip
+    raise refusal("argnums of another type", name=name, argnum=repr(argnum), f=name_of(f))
 
 
 def takes_argnums(transform: F) -> F:
@@ -151,20 +150,18 @@ def takes_argnums(transform: F) -> F:
 
     @functools.wraps(transform)
     def asked(*args: object, **kwargs: object) -> Any:
-        if "argnum" in kwargs:
-            raise TypeError(
-                f"{name} has no argument 'argnum'; did you mean 'argnums'?\n"
-                f"  write {name}(f, argnums={kwargs['argnum']!r})"
-            )
-        argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
-        if type(argnums) is not int and _is_point(argnums):
-            f = name_of(args[0]) if args else "f"
-            raise TypeError(
-                f"argnums of {name} is an int, a name, or a tuple of these, not "
-                f"{describe(argnums)}; {name} returns a function, which takes the point.\n"
-                f"  write cr.{name}({'f' if f == '<lambda>' else f})(x)"
-            )
-        return transform(*args, **kwargs)
+        try:
+            if "argnum" in kwargs:
+                raise refusal("argnum", name=name, argnum=repr(kwargs["argnum"]))
+            argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
+            if type(argnums) is not int and _is_point(argnums):
+                f = name_of(args[0]) if args else "f"
+                f = "f" if f == "<lambda>" else f
+                raise refusal("point in place of argnums", name=name, x=describe(argnums), f=f)
+            return transform(*args, **kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     return asked  # type: ignore[return-value]
 
@@ -179,10 +176,44 @@ def _is_point(argnums: object) -> bool:
 _KEPT = set(functools.WRAPPER_ASSIGNMENTS) - {"__name__", "__qualname__", "__doc__"}
 
 
-def titled(function: Callable, name: str, f: Function) -> Callable:
-    """Name a transform's result after what it is, ``grad(loss)``; it takes what ``f`` takes."""
-    functools.update_wrapper(function, f, _KEPT)
+class Transformed(functools.partial):
+    """Function that a transform made of another one: it is named after it, and can be pickled.
+
+    ``recipe`` is what makes it anew: the transform, and what that was called with.
+    """
+
+    __name__: str
+    __qualname__: str
+    recipe: tuple[Callable, tuple, dict]
+
+    def __repr__(self) -> str:
+        return f"<function {self.__name__}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        transform, args, options = self.recipe
+        f = args[0]
+        found: Any = sys.modules.get(getattr(f, "__module__", "") or "")
+        for name in (getattr(f, "__qualname__", "") or "").split("."):
+            found = getattr(found, name, None)
+        if found is self:  # what a decorator made is found by the name of the function
+            return f.__qualname__
+        return _made_by, (transform, args, options)
+
+
+def _made_by(transform: Callable, args: tuple, options: dict) -> Any:
+    return transform(*args, **options)
+
+
+def titled(function: Callable, name: str, transform: Callable, *args: Any, **options: Any) -> Any:
+    """Return what ``transform`` made of the first of ``args``, named after that: ``grad(loss)``."""
+    f = args[0]
+    made = Transformed(function)
+    functools.update_wrapper(made, f, _KEPT)
     called = name_of(f)
-    function.__name__ = function.__qualname__ = f"{name}({called})"
-    function.__doc__ = f"{name} of {called}.\n\n{getattr(f, '__doc__', None) or ''}"
-    return function
+    made.__name__ = made.__qualname__ = f"{name}({called})"
+    made.__doc__ = f"{name} of {called}.\n\n{getattr(f, '__doc__', None) or ''}"
+    made.recipe = transform, args, options
+    return made

@@ -7,15 +7,16 @@ first, and from the first traced value that is written an array of that value's 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ...config import EscapedTraceError
+from ..accelerated import numbers
 from ..annotations import Function, Index, Value
-from ..containers import iterate_leaves, map_leaves
+from ..containers import LEAVES, iterate_leaves, map_leaves
 from ..refusals.table import refusal
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype, call
@@ -81,15 +82,21 @@ class BufferLevel(Level):
             rest = all_settled((args[1:], kwargs))
             self._receive(args[0], innermost(rest))
             return f(args[0].primal, *rest[0], **rest[1])
-        given, options = all_settled(args), all_settled(kwargs)
+        flat = not kwargs and LEAVES.issuperset(map(type, args))  # as most calls are
+        given, options = (
+            (tuple(map(settled, args)), kwargs)
+            if flat
+            else (all_settled(args), all_settled(kwargs))
+        )
         # A function that prepares its arguments has done so.
         prepares = getattr(f, "__prepares__", False)
         y = call(f, given, options) if prepares else f(*given, **options)
-        for x in iterate_leaves((args, kwargs)):
+        leaves = args if flat else tuple(iterate_leaves((args, kwargs)))
+        for x in leaves:
             if type(x) is BufferArray and not isinstance(x.primal, Traced):
                 y = self._tied(y, x, f, args, kwargs)
         if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
-            return buffer_if_new(y, (args, kwargs))
+            return _buffer_if_new(y, leaves)
         return y
 
     def _tied(self, y: Value, x: Traced, f: Function, args: tuple, kwargs: dict) -> Any:
@@ -101,6 +108,8 @@ class BufferLevel(Level):
             given = {"f": f, "before": (), "rest": args[1:], "options": kwargs}
             register_view(view, x, view_by, given)
             return view
+        if type(y) is np.ndarray and y.base is None:
+            return y
         if any(shares_memory(part, x.primal) for part in iterate_leaves(y)):
             hand_out(root_of(x)[0], x.primal)  # for good: nobody knows who holds it
         return y
@@ -182,10 +191,13 @@ def buffer(y: Any) -> Any:
 
 def buffer_if_new(y: Value, given: Value) -> Any:
     """As ``buffer``, for what a function returned; a view of what it was ``given`` is none."""
+    return _buffer_if_new(y, iterate_leaves(given))
+
+
+def _buffer_if_new(y: Value, leaves: Iterable) -> Any:
     if type(y) is not np.ndarray or not y.flags.writeable:
         return y
-    for x in iterate_leaves(given):
-        x = settled(x)
+    for x in map(settled, leaves):
         if isinstance(x, np.ndarray) and np.may_share_memory(x, y):
             return y
     return buffer(y)
@@ -201,3 +213,7 @@ def _wrapped(y: np.ndarray) -> Any:
 
 def _getitem(x: Any, index: Index) -> Any:
     return x[index]
+
+
+if numbers is not None:
+    numbers.register_buffers(BufferArray)

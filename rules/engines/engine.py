@@ -17,6 +17,7 @@ from ...config import (
     RuleConfig,
     user_line,
 )
+from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import are_settings, iterate_leaves
 from ..refusals.table import OwnClassError, refusal
@@ -51,7 +52,7 @@ from ..tracing.own_classes import (
     numbers_of,
 )
 from ..tracing.running import Run, innermost_run
-from ..tracing.views import may_share
+from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
 
@@ -150,6 +151,12 @@ class Engine(Level):
         # What the function was called with, and what it got for it; until something is written.
         self.given: tuple[tuple, list] | None = None
 
+    def __repr__(self) -> str:
+        entries = getattr(self, "recorded", None)
+        count = "" if entries is None else f", {len(entries)} entries"
+        ended = "" if self.live else ", ended"
+        return f"<{type(self).__name__}, level {self.number}{count}{ended}>"
+
     def close(self) -> None:
         """End the run: traced values that escaped raise from now on."""
         self.live = False
@@ -231,6 +238,10 @@ class Engine(Level):
         return None
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
+        if numbers is not None and not kwargs:
+            y = numbers.answer_linear(f, args, kwargs)
+            if y is not NotImplemented:
+                return y
         if not self.live:
             raise escaped()
         given = args
@@ -298,3 +309,7 @@ class Engine(Level):
         if instead is not None and len(names) == 1:
             return instead(*args, **kwargs)
         raise refusal("traced option", name=name_of(f), option=names[-1])
+
+
+if numbers is not None:
+    numbers.register_memory(Engine, Memory, next_of_views)

@@ -78,6 +78,9 @@ class _OfBlock:
     def dtype(self) -> np.dtype | None:
         return dtype_of(self.block)
 
+    def type_under(self) -> type:
+        return self.__class__
+
     def _primal(self) -> Any:
         self.primal = primal = self.at_level.general(self)
         return primal

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError
+from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
 from ..shapes import dtype_of, shape_of
@@ -51,7 +52,7 @@ class Block:
     @property
     def flat(self) -> Any:
         """The values as vectors: an array of shape ``(directions, size)``."""
-        return np.reshape(self.values, (self.count, math.prod(self.shape)))
+        return self.values.reshape((self.count, math.prod(self.shape)))
 
     def axes(self, axis: object) -> Any:
         """Return where an axis of a value, or each of several, is in ``values``; None is all.
@@ -287,6 +288,13 @@ def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
         # What comes out is seen from one direction, which is then left out.
         y = _one_by_one(f, map_leaves(one_zero, args), map_leaves(one_zero, kwargs), 1)
         return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
+    if LEAVES.issuperset(map(type, args)) and LEAVES.issuperset(map(type, kwargs.values())):
+
+        def at(x: Value, k: int) -> Any:
+            return x.values[k] if type(x) is Block else x
+
+        options = [{name: at(x, k) for name, x in kwargs.items()} for k in range(count)]
+        return _gathered([f(*[at(x, k) for x in args], **options[k]) for k in range(count)])
     return _gathered([f(*direction(args, k), **direction(kwargs, k)) for k in range(count)])
 
 
@@ -306,3 +314,16 @@ def _gathered(results: list) -> Any:
         return Block(array_of(results) if numbers else np.stack(results))
     rows = [children(y).values for y in results]  # type: ignore[union-attr]
     return parts.rebuild([_gathered(list(column)) for column in zip(*rows, strict=True)])
+
+
+def share_in_block(kind: Any, args: tuple, options: dict) -> Any:
+    """Return the values of a linear kind's function on ``args``, of which one has a block."""
+    if kind.block is not None and kind.f not in _rules:
+        y = kind.block(*args, **options)
+        if y is not NotImplemented:
+            return y
+    return run_on_block(kind.f, args, options).values
+
+
+if numbers is not None:
+    numbers.register_blocks(Block, share_in_block)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, RuleConfig, frule_via_ad, rrule_via_ad
+from ...config.progress import long_work
 from ...config.thresholds import (
     BLOCK_IN_CACHE,
     DUAL_BLOCK,
@@ -70,6 +71,10 @@ def tangent_leaves(x: Value, t: Tangentlike) -> list:
 
 def with_leaves(x: Value, values: Iterator) -> Any:
     """Return a derivative with the structure of ``x`` and the next ``values`` as its leaves."""
+    if is_plain_leaf(x):
+        return next(values)
+    if type(x) is tuple and all(map(is_plain_leaf, x)):
+        return tuple([next(values) for _ in x])
 
     def look(x: Value) -> Any:
         parts = children(x)
@@ -124,6 +129,8 @@ class Directions:
         """Return the directions ``begin`` to ``end``: one value for each leaf."""
         if self.colors is None:
             units = np.eye(end - begin, self.starts[-1], begin)
+            if len(self.sources) == 1 and is_plain_leaf(x := self.sources[0]):
+                return [Block(units.reshape(end - begin, *shape_of(x)))]
         else:
             units = np.equal.outer(np.arange(begin, end), self.colors)
         values: list[Any] = []
@@ -172,12 +179,15 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     mean = max(program.total // len(program.steps), 1)
     step = max(1, min(count, BLOCK_IN_CACHE // mean, LARGEST_BLOCK // largest))
     chunks = []
+    work = long_work("linear map", count, "directions")
     for begin in range(0, count, step):
         end = min(begin + step, count)
         outputs = program.run_block(directions.block(begin, end))
         chunks.append(
             [block_values(y, ydot, end - begin) for y, ydot in zip(targets, outputs, strict=True)]
         )
+        if work is not None:
+            work.update(end - begin)
     if len(chunks) == 1:
         return chunks[0]
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
@@ -237,12 +247,15 @@ def in_blocks(run: Callable, directions: Any, largest: int) -> list:
     """
     begin, step = 0, min(directions.count, LARGEST_RUN)
     chunks: list[list] = []
+    work = long_work("pullbacks", directions.count, "directions")
     while begin < directions.count or not chunks:
         step = min(step, directions.count - begin)
         level = BlockLevel(step, largest if step > 1 else None)
         try:
             chunks.append(run(level, directions.block(begin, begin + step)))
             begin += step
+            if work is not None:
+                work.update(step)
         except TooLargeBlock:
             step = (step + 1) // 2
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
@@ -276,8 +289,9 @@ def arrange(
         If a complex function of a complex argument is not holomorphic: its derivative is then
         no complex number.
     """
-    if is_plain_leaf(source) and is_plain_leaf(target) and not symmetric:
-        return _block(source, target, images[0], transposed)
+    if is_plain_leaf(source) and is_plain_leaf(target):
+        block, rank = _block(source, target, images[0], transposed), len(shape_of(source))
+        return _swap((block + _swap(block, rank)) / 2, rank) if symmetric else block
     sources, targets = leaves(source), leaves(target)
     starts = Directions(sources).starts
     blocks = [
@@ -312,10 +326,10 @@ def laid_out(x: Value, y: Value, image: Any, transposed: bool = False) -> Any:
     """Return the images of one direction for each number of ``x`` as a block of a Jacobian."""
     inner, outer = shape_of(x), shape_of(y)
     if transposed:
-        block = np.reshape(image, (*inner, *outer))
+        block = image.reshape((*inner, *outer))
     else:
         axes = (*range(1, 1 + len(outer)), 0)  # np.moveaxis takes ten times as long
-        block = np.reshape(np.transpose(image, axes), (*outer, *inner))
+        block = image.transpose(axes).reshape((*outer, *inner))
     return block if inner or outer else block[()]
 
 
@@ -336,7 +350,7 @@ def _complex_image(y: Value, image: Any, turned: Any, transposed: bool) -> Any:
 
 def _swap(block: Any, rank: int) -> Any:
     """Move the first ``rank`` axes of a block to its end."""
-    return np.transpose(block, (*range(rank, np.ndim(block)), *range(rank)))
+    return np.transpose(block, (*range(rank, len(shape_of(block))), *range(rank)))
 
 
 # ---- for rules, by the config that they are given ----

@@ -80,8 +80,8 @@ def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
                 f"was there before takes no traced values; y = np.copy({array}) does"
             )
         return (
-            f"{array}{_bound(node.value, frame)} is an array that others hold as well, or that was "
-            f"there before: write {array} = np.copy({array}) first"
+            f"{array}{_bound(node.value, frame)} is a plain array, which was there before, or "
+            f"which an operator made of such: write {array} = np.copy({array}) first"
         )
     by_hand = "make the array with np.zeros(n, like=x)"
     if isinstance(node.value, ast.Attribute):

@@ -4,7 +4,6 @@
 line in it, and below it what to write instead. The table is read by a test, which provokes each.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...config import (
@@ -14,22 +13,13 @@ from ...config import (
     MutationError,
     user_line,
 )
+from ...config.errors import with_code
+from .rows import Refusal
+from .usage import USAGE
 
 
 class OwnClassError(LostDerivativeError):
     """An array of a class of its own, such as a masked one, with or beside traced numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An error class, and the two sentences of its message.
-
-    Fields in braces are filled in by who refuses; ``{line}`` is the user's.
-    """
-
-    error: type[Exception]
-    cause: str
-    remedy: str
 
 
 def refusal(name: str, /, **fields: object) -> Any:
@@ -37,34 +27,41 @@ def refusal(name: str, /, **fields: object) -> Any:
     row = REFUSALS[name]
     if "line" not in fields and "{line}" in row.cause:
         fields["line"] = user_line()
-    return row.error(f"{row.cause.format(**fields)}\n  {row.remedy.format(**fields)}")
+    error = row.error(f"{row.cause.format(**fields)}\n  {row.remedy.format(**fields)}")
+    return with_code(error, row.code)
 
 
 REFUSALS = {
+    **USAGE,
     # ---- a plain number is asked for ----
     "plain number": Refusal(
+        "CR101",
         LostDerivativeError,
         "{what} needs a plain number, and would drop the derivative of a traced {x} in {line}.",
         "{instead}\n  or write cr.value(x), where no derivative is wanted",
     ),
     "hidden error": Refusal(
+        "CR102",
         LostDerivativeError,
         "something hid this error, and went on: {error}",
         "(if a debugger or a view of variables did: with cr.debug(): ...)",
     ),
     # ---- numbers that cr.debug stops at ----
     "bad number": Refusal(
+        "CR103",
         FloatingPointError,
         "{name} gives {number}{at}, in {line}; what it was called with has none.",
         "look at its arguments there; with cr.debug() of nothing the program goes on",
     ),
     "bad tangent": Refusal(
+        "CR104",
         FloatingPointError,
         "the tangent of {name} is {number}{at}, in {line}; those of its arguments have none.",
         "its slope is infinite or undefined there: np.where(x > 0, x, 1.0) inside the function "
         "keeps a branch that is not taken away from such a place",
     ),
     "bad cotangent": Refusal(
+        "CR105",
         FloatingPointError,
         "the pullback of {name} gives {number}{at}, in {line}; the cotangent that it got has none."
         "{before}",
@@ -72,29 +69,36 @@ REFUSALS = {
         "keeps a branch that is not taken away from such a place",
     ),
     "zero cotangent": Refusal(
+        "CR106",
         FloatingPointError,
         "the pullback of {name} gives zeros alone, in {line}: its slope is 0 there.",
         "no derivative comes from there; with cr.debug(zero=False) the program goes on",
     ),
     "text of a traced value": Refusal(
+        "CR107",
         LostDerivativeError,
         "text was read as a number, and the text was that of a traced value: {message}.",
         "keep the traced value itself; or write cr.value(x) into the text, where no derivative is "
         "wanted",
     ),
     "two precisions in a list": Refusal(
+        "CR108",
         LostDerivativeError,
         "NumPy compares traced numbers of {kinds} in a list one by one, in {line}, and would not "
         "give the result the dtype of both.",
         "{instead}",
     ),
     "met by other code": Refusal(
-        LostDerivativeError, "{called} met {met}, in {line}: {message}.", "{instead}"
+        "CR109", LostDerivativeError, "{called} met {met}, in {line}: {message}.", "{instead}"
     ),
     "attribute": Refusal(
-        AttributeError, "x.{name} of a traced {x} cannot be followed, in {line}.", "{instead}"
+        "CR110",
+        AttributeError,
+        "x.{name} of a traced {x} cannot be followed, in {line}.",
+        "{instead}",
     ),
     "value of an ended transform": Refusal(
+        "CR111",
         EscapedTraceError,
         "a traced value was used in {line} after the transform that made it (grad, jvp, ...) had "
         "ended.",
@@ -102,101 +106,119 @@ REFUSALS = {
     ),
     # ---- calls ----
     "captured by an argument": Refusal(
+        "CR112",
         LostDerivativeError,
         "{name} was called with a function that captures a traced value, in {line}; no argument "
         "is traced, so that no rule was asked.",
         "pass the value to {name} as an argument, and from there to the function",
     ),
     "inner value captured": Refusal(
+        "CR113",
         LostDerivativeError,
         "{name} was called with a function that captures values of an inner transform, in {line}.",
         "pass those values as arguments",
     ),
     "traced option": Refusal(
+        "CR114",
         LostDerivativeError,
         "{name} has no derivative in its option {option!r}, which depends on a differentiated "
         "input in {line}.",
         "write {option}=cr.value(...), where no derivative is wanted",
     ),
     "objects for dtype": Refusal(
+        "CR115",
         MissingRuleError,
         "{name} with dtype=object has no rule.",
         "leave out dtype, or name a float",
     ),
     # ---- objects, classes, containers ----
     "nested objects": Refusal(
+        "CR116",
         LostDerivativeError,
         "an array of objects that are arrays of traced numbers cannot be followed, in {line}.",
         "make it a list; or one array: np.stack, np.concatenate",
     ),
     "objects from a call": Refusal(
+        "CR117",
         LostDerivativeError,
         "{name} of a traced value and an array of dtype object gave objects, which have no "
         "derivative, in {line}.",
         "make it an array of numbers: a.astype(float)",
     ),
     "traced value hidden": Refusal(
+        "CR118",
         LostDerivativeError,
         "the result holds a traced value in {cls}, which is no container: nobody would find the "
         "derivative.",
         "return the number or the array in it, or say what it holds: cr.register_container",
     ),
     "answers itself": Refusal(
+        "CR119",
         LostDerivativeError,
         "{f} was given a {cls}, in {line}, whose class says itself what functions of NumPy mean to "
         "it, and was not asked.",
         "give the number or the array in it: np.asarray(q), q.magnitude, q.value",
     ),
     "older pandas": Refusal(
+        "CR120",
         LostDerivativeError,
         "a {cls} of pandas {found} takes no traced values, in {line}: those since {oldest}.0 do.",
         "take the numbers out, s.to_numpy(), and go on with NumPy's functions; or install a newer "
         "pandas",
     ),
     "statistic of a column": Refusal(
+        "CR121",
         LostDerivativeError,
         "{name} of a column that holds a traced array has no rule, in {line}.",
         "take the numbers out, s.to_numpy(), and write it in NumPy's functions",
     ),
     "array kept by a table": Refusal(
+        "CR122",
         LostDerivativeError,
         "a {cls} of pandas was given a traced array with copy=False, in {line}, and takes it for "
         "one of NumPy's.",
         "leave out copy=False: then it holds a column, which is traced",
     ),
     "write into a column": Refusal(
+        "CR123",
         LostDerivativeError,
         "np.{f} cannot write into a column of pandas with out=, in {line}.",
         "assign what it returns: df['a'] = np.{f}(...)",
     ),
     "derivative of another class": Refusal(
+        "CR124",
         LostDerivativeError,
         "the derivative of a {x} came as a {cls}, which may have units or more that a {x} has not.",
         "compute with the number or the array in it, np.asarray(q) or q.magnitude; or with q first",
     ),
     "result of an own class": Refusal(
+        "CR125",
         LostDerivativeError,
         "traced numbers in a {cls}, as the result of a function, have no derivative.",
         "return {instead}",
     ),
     "foreign array": Refusal(
+        "CR126",
         LostDerivativeError,
         "an array of type {cls} cannot be differentiated: it has neither __array_ufunc__ nor "
         "__array_function__, so that nobody sees what is computed with it.",
         "give NumPy's array instead: np.asarray(x){importing}",
     ),
     "stand-in for a number": Refusal(
+        "CR127",
         LostDerivativeError,
         "a {cls} passes for a number or an array, by attributes that it passes on, and cannot be "
         "differentiated.",
         "give the number or the array that it stands for",
     ),
     "own class": Refusal(
+        "CR128",
         OwnClassError,
         "an array of class {cls} {what} cannot be followed here, in {line}.",
         "write {instead}: an array of NumPy's own class",
     ),
     "array of an own class": Refusal(
+        "CR129",
         LostDerivativeError,
         "an array of class {cls} cannot be differentiated: rules know nothing of what its "
         "operators, its masks and the like mean.",
@@ -204,21 +226,25 @@ REFUSALS = {
         "itself: np.where(mask, 0.0, x)",
     ),
     "rebuild computes": Refusal(
+        "CR130",
         LostDerivativeError,
         "the rebuild of {cls} computes with the parts that it puts in, in {line}.",
         "let it put them in as they are",
     ),
     "rebuild replaces": Refusal(
+        "CR131",
         LostDerivativeError,
         "the rebuild of {cls} gave one whose part {name!r} is not what was put in, in {line}.",
         "let rebuild put in what it is given, and parts return that very object",
     ),
     "number for an array of xarray": Refusal(
+        "CR132",
         LostDerivativeError,
         "xarray does not keep a traced number as the data of a {cls}, in {line}.",
         "give it an array",
     ),
     "traced coordinate": Refusal(
+        "CR133",
         LostDerivativeError,
         "the coordinate {name!r} of a {cls} holds a traced array, in {line}, and coordinates are "
         "constants.",
@@ -226,54 +252,63 @@ REFUSALS = {
     ),
     # ---- writes ----
     "inner value written": Refusal(
+        "CR134",
         MutationError,
         "a value of an inner transform would be written into an array of an outer one in {line}.",
         "make the array inside the inner function, and return it",
     ),
     "truncating write": Refusal(
+        "CR135",
         MutationError,
         "an array of dtype {dtype} would truncate a traced number that is written into it in "
         "{line}.",
         "make it an array of floats: np.zeros_like(x, dtype=float)",
     ),
     "write into shared memory": Refusal(
+        "CR136",
         MutationError,
         "a write in {line} goes into an array whose memory is seen elsewhere, as another argument, "
         "or by what np.asarray(x) made of it, and would not be seen there.",
         "write into a copy (x = x.copy()); np.asarray of chainrules.numpy gives x itself",
     ),
     "swap of views": Refusal(
+        "CR137",
         MutationError,
         "two parts of a traced array are swapped through views in {line}: x[i], x[j] = x[j], x[i] "
         "makes both equal, and so does rng.shuffle(x).",
         "write x[[i, j]] = x[[j, i]], or x[...] = x[rng.permutation(len(x))]; or swap copies",
     ),
     "flat written with its view": Refusal(
+        "CR138",
         MutationError,
         "x.flat is written entry by entry, and what is written to it is a view of the same array, "
         "in {line}.",
         "write a copy: v.copy()",
     ),
     "in-place dtype": Refusal(
+        "CR139",
         MutationError,
         "an in-place operator in {line} gives {y}, which an array of dtype {dtype} cannot hold.",
         "write x = x + ... instead of x += ...",
     ),
     "in-place class": Refusal(
+        "CR140",
         MutationError,
         "an in-place operator in {line} would write what a {cls} makes of it into an array of "
         "numbers.",
         "write x = x + q instead of x += q",
     ),
     "set shape": Refusal(
+        "CR141",
         MutationError,
         "the shape of a traced {x} that has views, or is not contiguous, cannot be set in {line}.",
         "write x = np.reshape(x, ...)",
     ),
     "set attribute": Refusal(
-        MutationError, "{what} is not possible on a traced {x}, in {line}.", "{instead}"
+        "CR142", MutationError, "{what} is not possible on a traced {x}, in {line}.", "{instead}"
     ),
     "out is plain": Refusal(
+        "CR143",
         MutationError,
         "{name}(..., out=...), or an in-place operator, would write a traced result into a plain "
         "array, which has no room for a derivative, in {line}.",
@@ -284,12 +319,14 @@ REFUSALS = {
         "made inside the differentiated function",
     ),
     "stand-in written by at": Refusal(
+        "CR144",
         MutationError,
         "the array that np.asarray, or a function that calls it, made of a traced one in {line} "
         "was written to, by ufunc.at, and the traced one would not show it.",
         "write into the traced array itself, np.add.at(x, ...), or into a copy (x.copy())",
     ),
     "stand-in written": Refusal(
+        "CR145",
         MutationError,
         "{message}: what NumPy made of a traced array by np.asarray, or by a call that does the "
         "same, cannot be written to.",
@@ -297,23 +334,27 @@ REFUSALS = {
         "chainrules.numpy gives the traced array",
     ),
     "write into objects": Refusal(
+        "CR146",
         MutationError,
         "{name} would write into an object array of traced numbers, such as np.asarray makes of a "
         "traced array, in {line}.",
         "write into the traced array itself, or into a copy (x.copy())",
     ),
     "captured array changed": Refusal(
+        "CR147",
         MutationError,
         "a plain array, {x}, was used in {line} and has been changed since, so the derivative "
         "would be wrong.",
         "use a copy there (c.copy()), or write the changes into another array",
     ),
     "plain buffer seen elsewhere": Refusal(
+        "CR148",
         MutationError,
         "a traced value would be written into a plain array that others may see, in {line}.",
         "make it anew before it is written to, or make it a traced one: np.zeros(n, like=x)",
     ),
     "buffer filled again": Refusal(
+        "CR149",
         EscapedTraceError,
         "an array that is made outside of a function, and filled by it, is filled once more in "
         "{line}: the function is evaluated again for its derivative, and what the array held "

@@ -3,15 +3,21 @@
 import numpy as np
 
 from ..accelerated import numbers
+from ..containers import are_settings
+from ..tangents.project import ProjectArray
 from ..tracing.funnel import getitem
 from ..tracing.level import ONE
-from ..tracing.views import Memory
+from ..tracing.views import Memory, register_view, shares_memory
 from .kinds import ScalarRule
+from .linear_kinds import BilinearRule, LinearRule
 from .partials import first, minus_quotient_over_second, over_second, second
 from .structural_zeros import Masked
+from .sums import unbroadcast
 from .tables import frule, rrule
 
 if numbers is not None:
     numbers.register_rules(ScalarRule, frule, rrule, ONE, np.float64)
     numbers.register_reads(getitem, np.stack, Memory, Masked)
     numbers.register_partials(first, second, over_second, minus_quotient_over_second)
+    numbers.register_linear(LinearRule, BilinearRule, are_settings, shares_memory, register_view)
+    numbers.register_pulls(LinearRule, BilinearRule, ProjectArray, unbroadcast)

@@ -17,8 +17,8 @@ def debug(nan: bool = False, inf: bool = False, zero: bool = False) -> Iterator[
     context: a hidden error then is a warning.
 
     Transforms that begin inside look at each operation, if they are asked to, forward and on the
-    way back, and raise with the user's line. They take several times as long, and compiled
-    functions are not looked into.
+    way back, and raise with the user's line. They take several times as long. Functions of
+    ``cr.compile`` run as they are written.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...config import LostDerivativeError, MutationError
+from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
 from ..shapes import is_lazy
@@ -73,13 +74,17 @@ def primitive(f: Function, run: Callable | None = None) -> Any:
 
     @functools.wraps(f)
     def wrapper(*args: object, **kwargs: object) -> Any:
-        level = innermost((*args, *kwargs.values()) if kwargs else args)
-        if level is not None:
-            return level.call(wrapper, args, kwargs)
         try:
-            return f(*args, **kwargs) if run is None else run(f, args, kwargs)
-        except Exception as error:
-            _explain_captured(wrapper, (*args, *kwargs.values()), error)
+            level = innermost((*args, *kwargs.values()) if kwargs else args)
+            if level is not None:
+                return level.call(wrapper, args, kwargs)
+            try:
+                return f(*args, **kwargs) if run is None else run(f, args, kwargs)
+            except Exception as error:
+                _explain_captured(wrapper, (*args, *kwargs.values()), error)
+                raise
+        except BaseException as error:
+            trim_traceback(error)
             raise
 
     wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]

@@ -114,6 +114,10 @@ class Level(ABC):
         """Return a value of a level that ``records`` without what transforms follow in it."""
         return x
 
+    def made_constant(self, x: Any) -> Any:
+        """Return a value of a level that ``records`` where the program itself stops derivatives."""
+        return x
+
     def publish(self, root: "TracedArray", draft: tuple) -> None:
         """Give ``root`` the value that is in its draft: see ``views``."""
         raise NotImplementedError
@@ -152,6 +156,10 @@ class Traced:
     def peek(self) -> Any:
         """Return the value to look at it, and not to keep it: it may be written to."""
         return self.primal
+
+    def type_under(self) -> type:
+        """Return the type of the number or array that it stands for, where it holds no value."""
+        return type_under(self.peek())  # it is being written to
 
 
 _value = vars(Traced)["primal"].__get__  # of the slot, which may be empty
@@ -241,7 +249,7 @@ def type_under(x: Any) -> type:
         try:
             x = _value(x)
         except AttributeError:
-            x = x.peek()  # it is being written to
+            return x.type_under()
     return type(x)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config.tracebacks import trim_traceback
 from ..accelerated import numbers
 from ..annotations import Function
 from .funnel import shown
@@ -30,21 +31,25 @@ def seen(f: Function) -> Any:
 
     @functools.wraps(f)
     def calls(*args: object, **kwargs: object) -> Any:
-        for x in (*args, *kwargs.values()) if kwargs else args:
-            if type(x) not in _PLAIN_NUMBERS and not is_plain(x):
-                break
-        else:
-            return f(*args, **kwargs)
-        if numbers is not None and not kwargs:
-            y = numbers.answer(f, calls, args)
-            if y is not NotImplemented:
-                return y
-        level = innermost((*args, *kwargs.values()))
-        if level is not None:
-            return level.call(calls, args, kwargs)
-        given = args, kwargs  # in which arrays of objects may hold traced numbers
-        args, kwargs = found = healed(given)
-        return f(*args, **kwargs) if found is given else calls(*args, **kwargs)
+        try:
+            for x in (*args, *kwargs.values()) if kwargs else args:
+                if type(x) not in _PLAIN_NUMBERS and not is_plain(x):
+                    break
+            else:
+                return f(*args, **kwargs)
+            if numbers is not None and not kwargs:
+                y = numbers.answer(f, calls, args)
+                if y is not NotImplemented:
+                    return y
+            level = innermost((*args, *kwargs.values()))
+            if level is not None:
+                return level.call(calls, args, kwargs)
+            given = args, kwargs  # in which arrays of objects may hold traced numbers
+            args, kwargs = found = healed(given)
+            return f(*args, **kwargs) if found is given else calls(*args, **kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     calls.__shows__ = calls, f  # type: ignore[attr-defined]
     return calls

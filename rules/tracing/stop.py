@@ -39,7 +39,10 @@ def value(x: Value) -> Any:
 def _copied_value(x: Value) -> Any:
     if holds_traced(x):  # what np.asarray made of a traced array
         x = healed(x)
-    return snapshot(value_under(x)) if isinstance(x, Traced) else x
+    if not isinstance(x, Traced):
+        return x
+    x = value_under(x)
+    return snapshot(x.at_level.made_constant(x) if isinstance(x, Traced) else x)
 
 
 def stop_gradient(x: Value) -> Any:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Step = tuple[Any, dict, int | None]
 Path = tuple[Step, ...]
 
-_count = itertools.count()
+next_of_views = itertools.count().__next__
 _NO_VIEWS = frozenset({float, np.float64, complex, np.complex128, np.float32})
 
 
@@ -205,7 +205,7 @@ def remember(view: "TracedArray", root: "TracedArray") -> None:
     """Note that ``view`` has a value, which the next write to ``root`` takes from it."""
     views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
-    views[next(_count)] = weakref.ref(view)
+    views[next_of_views()] = weakref.ref(view)
     if len(views) >= 64 and not len(views) & (len(views) - 1):
         # The dead are forgotten at powers of two, so that it stays cheap.
         for number, reference in list(views.items()):

@@ -129,6 +129,7 @@ if _typing.TYPE_CHECKING:
     from .rules.rulesets.functions.sequences import unstack
     from .rules.rulesets.linalg.matrix_functions import matrix_function
 else:  # a type checker would take it that every name exists
+    from ._on_demand import completions as _completions
     from ._on_demand import find as _find
 
     def __getattr__(name):
@@ -137,7 +138,7 @@ else:  # a type checker would take it that every name exists
         return found
 
     def __dir__():
-        return sorted({*globals(), *__all__})
+        return _completions(__all__)
 
 
 __all__ = [

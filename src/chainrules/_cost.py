@@ -13,6 +13,7 @@ from ._cost_table import COMPILED, EAGER, Cost, Price
 from ._timing import Effort, interleaved, ratio, seconds_of
 from .compiling import compile
 from .config import CompileWarning
+from .config.tracebacks import door
 from .forward import jvp
 from .reverse import hvp
 from .rules import name_of
@@ -27,6 +28,7 @@ OPTIONS = ("argnums", "compiled", "picture", "seconds")
 VALUE = ("value", EAGER)
 
 
+@door
 def cost(
     f: Callable,
     *args: Any,

@@ -12,7 +12,6 @@ from types import CellType, FunctionType
 from typing import Any
 
 from ._types_in_code import with_own_types
-from ._written_names import with_buffers
 from .rules.known_classes import library_of
 
 Mirror = Callable[[Any], Any]
@@ -170,8 +169,7 @@ class _Held:
             self._put(put, get, "cell_contents", held, held if new is None else new)
         if f.__globals__ is self.names:
             put, get = functools.partial(setattr, f), functools.partial(getattr, f)
-            seeing = with_buffers(with_own_types(f.__code__, self.names))
-            self._put(put, get, "__code__", f.__code__, seeing)
+            self._put(put, get, "__code__", f.__code__, with_own_types(f.__code__, self.names))
         return self._importing(f) if self._imports(f) else f
 
     def _mirrored(self, defaults: Any) -> Any:

@@ -29,6 +29,7 @@ def mirror(name: str, original: str, rules: Any) -> None:
             shown[id(part)] = _shown(part, word, name, original, rules)
         target[word] = shown[id(part)]
     target["__all__"] = list(public)
+    target["__dir__"] = functools.partial(dir, source)
     target["__name__"] = original  # to all who ask
 
 

@@ -69,7 +69,9 @@ def _number(x: Any, cls: type) -> Any:
         y = numbers.to_float(x)
         if y is not NotImplemented:
             return y
-    cls(value(x))  # which says what it says of what is not one number
+    plain = value(x)
+    # It says what it says of what is not one number; that is no look at which number it is.
+    cls(plain.peek() if isinstance(plain, Traced) else plain)
     x = x if dtype_of(x) == np.dtype(cls) else as_dtype(x, cls)
     return x.item() if hasattr(x, "item") else x
 

@@ -30,7 +30,22 @@ _HOMES = {
     ".rules.rulesets.linalg.matrix_functions": ("matrix_function",),
 }
 HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_NAMES = "adoption cmath forward interop math numpy reverse scipy testing"
+_NAMES = "adoption cmath errors forward interop math numpy reverse scipy testing traits"
+# What completion shows besides the transforms: of the kit of rule authors a few names, and modules.
+_OFTEN = [
+    "frule",
+    "rrule",
+    "primitive",
+    "scalar_rule",
+    "which",
+    "value",
+    "is_traced",
+    "stop_gradient",
+    "ignore_derivatives",
+    "register_container",
+    "zero_tangent",
+]
+_SHOWN = ["cmath", "errors", "interop", "math", "numpy", "rules", "scipy", "testing", "traits"]
 MODULES = {**{name: f".{name}" for name in _NAMES.split()}, "_rulesets": ".rules.rulesets"}
 
 
@@ -72,6 +87,14 @@ forms["equinox"] = _modules_of_equinox
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]
+
+
+def completions(names: list[str]) -> list[str]:
+    """Return what ``dir`` lists: transforms first, others in modules: errors, traits, the kit."""
+    from . import errors, rules, traits
+
+    elsewhere = {*errors.__all__, *traits.__all__, *rules.__all__}.difference(_OFTEN)
+    return sorted({*names, *_SHOWN, "__version__"} - elsewhere)
 
 
 def find(name: str) -> Any:

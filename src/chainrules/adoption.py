@@ -355,9 +355,6 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     later by another name (``cast = float``) then refuses a traced number. In code that comes after
     the adoption such a name is a stand-in: equal to the class, with its instances, pickled as it.
 
-    In functions that are there before, a new array that is bound to a name which the function
-    writes into (``F = 2 * A``, then ``F[0] = t``) takes traced values, if nothing else holds it.
-
     Examples
     --------
     >>> import math, types

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .config.tracebacks import door
 from .forward import jvp
 from .reverse import vjp
 from .rules import name_of
@@ -101,6 +102,7 @@ class Pushforward(_Derivative):
         self.arity = None if n is None else n.plus(n)
         self.width = width_of(f)
 
+    @door
     def __call__(self, *args: Any) -> Any:
         """Return the tangent of ``f(*xs)``, where ``args`` are ``(*xs, *xdots)``."""
         n, left = divmod(len(args), 2)
@@ -165,6 +167,7 @@ class Pullback(_Derivative):
         self.inputs = self.width = n
         self.arity = n.plus(results)
 
+    @door
     def __call__(self, *args: Any) -> tuple:
         """Return the cotangents, where ``args`` are ``(*xs, *ybars)``."""
         split = self._split(len(args))

@@ -69,6 +69,13 @@ def test_few_paths(wrap):
 @pytest.mark.slow
 @program(modes=VALUE, warns="recorded anew")
 def test_many_kinds_of_arguments(wrap):
+    g = wrap(lambda x, text: np.sum(x) * len(text))
+    for n in (*range(100), *range(100)):
+        yield g(X, n * "a")
+
+
+@program(modes=VALUE)
+def test_many_integers(wrap):
     g = wrap(lambda x, n: np.sum(x) * n)
     for n in (*range(100), *range(100)):
         yield g(X, n)

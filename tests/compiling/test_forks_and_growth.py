@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.compiling import compiled
+from chainrules.compiling import boundaries, compiled
 from chainrules.compiling.native import available, locks, machine
 
 X = np.ones(20)
@@ -135,7 +135,7 @@ def test_a_kind_that_is_left_out_may_be_running(monkeypatch):
 
 
 def test_integers_of_one_function_inside_derivatives(monkeypatch):
-    monkeypatch.setattr(compiled, "CACHE_ENTRIES", 3)
+    monkeypatch.setattr(boundaries, "CACHE_ENTRIES", 3)
     g = cr.compile(lambda x, n: np.sum(x**n))
     for k in range(1, 9):
         assert cr.grad(g)(X, k)[0] == pytest.approx(k)

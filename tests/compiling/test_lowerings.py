@@ -239,6 +239,7 @@ def filled(row):
     return y
 
 
+TABLE = np.array([-1.0, 0.0, 0.5, 0.5, 2.0])
 STEPS = {
     np.sum: lambda m, row, s: [
         np.sum(m), np.sum(m, 0), np.sum(m, axis=-1), np.sum(m, axis=(0, 1)), np.sum(m, -1, keepdims=True),
@@ -273,6 +274,10 @@ STEPS = {
     np.count_nonzero: lambda m, row, s: [np.count_nonzero(m > 0.5, 1) + 2, np.count_nonzero(m, axis=0)],
     np.cumsum: lambda m, row, s: [
         np.cumsum(row), np.cumsum(m), np.cumsum(m, 0), m.cumsum(axis=-1), np.cumsum(m.T, axis=0),
+    ],
+    np.searchsorted: lambda m, row, s: [
+        np.searchsorted(TABLE, m), np.searchsorted(TABLE, row, "right"), np.searchsorted(TABLE, s, side="left"),
+        np.searchsorted(TABLE[:0], m), np.searchsorted(TABLE, m > 0.5),
     ],
     np.cumprod: lambda m, row, s: [np.cumprod(row), np.cumprod(m), np.cumprod(m, 0), np.cumprod(m, -1)],
     np.where: lambda m, row, s: [
@@ -355,7 +360,7 @@ def with_a_loop(f):
 
 EXACT = {
     np.max, np.min, np.amax, np.amin, np.any, np.all, np.where, np.zeros_like, np.ones_like, np.array, np.clip, astype, np.real,
-    np.conjugate, scatter, entry, np.count_nonzero,
+    np.conjugate, scatter, entry, np.count_nonzero, np.searchsorted,
 }  # fmt: skip
 IN_LOOPS = {*groups._REDUCTIONS, np.where, astype, scatter}
 

@@ -1,12 +1,20 @@
 """A function that each call records anew goes on as it always did, and says why."""
 
+import time
 import warnings
 
 import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.config.thresholds import WASTED_KINDS
+from chainrules.compiling.tree import RecordedPath
+from chainrules.config.thresholds import (
+    FEW_RECORDINGS,
+    FIRST_REVIEW,
+    LOSS_ALLOWED,
+    RECONSIDERED,
+    WASTED_KINDS,
+)
 
 pytest.importorskip("llvmlite")
 
@@ -23,7 +31,12 @@ def test_it_is_recorded_a_few_times_only(change):
         "texts": lambda k: (np.ones(3), 2.0, "a" * k),
     }[change]
     compiled = cr.compile(lambda x, t, name="": adam(x, t), check=False)
-    with pytest.warns(cr.CompileWarning, match="recorded anew, .* float") as warned:
+    what = {
+        "integers": r"argument t is the integer \d+ and then \d+; give .* \(float\(t\)\)",
+        "lengths": r"argument x has shape \(\d+,\) and then \(\d+,\); pad arrays",
+        "texts": "argument number 3 is another text|argument name is another text",
+    }[change]
+    with pytest.warns(cr.CompileWarning, match=f"recorded anew, .*: {what}") as warned:
         found = [compiled(*calls(k)) for k in range(1, 60)]
     assert found == [adam(*calls(k)[:2]) for k in range(1, 60)]
     assert len(compiled.kinds) == WASTED_KINDS
@@ -59,11 +72,113 @@ def test_known_kinds_are_replayed_after_that():
         for _ in range(40):
             assert compiled(np.ones(3), 3) == adam(np.ones(3), 3)
         assert compiled.kinds == before
-        compiled(np.ones(3), 60)  # now there are more replays than recordings
-        assert len(compiled.kinds) == WASTED_KINDS + 1
+        for k in range(60, 60 + RECONSIDERED):  # now there are more replays than recordings
+            compiled(np.ones(3), k)
+        assert len(compiled.kinds) > WASTED_KINDS
 
 
 def test_it_may_be_an_error():
     compiled = cr.compile(adam, fallback="error", check=False)
     with pytest.raises(cr.CompileError, match="recorded anew"):
         [compiled(np.ones(3), k) for k in range(1, 40)]
+
+
+# ---- by time ----
+
+
+def slowly_made(monkeypatch, compiled, seconds):
+    """Let each recording of ``compiled`` cost so many seconds more, and the function none."""
+    settle = RecordedPath.settle
+
+    def settled(recording, cost, eager):
+        settle(recording, seconds, 0.0)
+        recording.saves = 0.01
+
+    monkeypatch.setattr(RecordedPath, "settle", settled)
+
+
+def test_ways_that_cost_too_much_are_few(monkeypatch):
+    compiled = cr.compile(lambda x: [x > k for k in range(10)].count(True) * x if x > 0 else x)
+    slowly_made(monkeypatch, compiled, 1.0)
+    with pytest.warns(cr.CompileWarning, match=r"recorded anew, .*most of them part in .*\.py:\d+"):
+        found = [compiled(k + 0.5) for k in range(10)]
+    assert found == [(k + 1) * (k + 0.5) for k in range(10)]
+    assert sum(kind.recordings for kind in compiled.kinds.values()) == FEW_RECORDINGS
+
+
+def test_replays_earn_the_next_recordings(monkeypatch):
+    compiled = cr.compile(lambda x: np.sum(x) * 2.0)
+    slowly_made(monkeypatch, compiled, 1.0)
+    with pytest.warns(cr.CompileWarning, match="argument x has shape"):
+        [compiled(np.ones(k)) for k in range(1, 8)]
+    assert len(compiled.kinds) == FEW_RECORDINGS
+    [compiled(np.ones(1)) for _ in range(100 * FEW_RECORDINGS)]
+    [compiled(np.ones(k)) for k in range(8, 8 + RECONSIDERED)]
+    assert len(compiled.kinds) > FEW_RECORDINGS
+
+
+def test_cheap_recordings_are_as_many_as_there_are_ways():
+    compiled = cr.compile(lambda x: [x > k for k in range(10)].count(True) * x if x > 0 else x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [compiled(k + 0.5) for k in range(10)]
+    assert sum(kind.recordings for kind in compiled.kinds.values()) == 10
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "said"),
+    [
+        (np.ones(3), np.ones(3, np.float32), "is of dtype float64 and then of float32"),
+        (np.ones((3, 2)), np.ones((2, 3)).T, "lies in memory in another order"),
+        (np.sin, np.cos, "is another function; make it once"),
+        ({"a": 1.0}, {"b": 1.0}, "is another dict; make it once"),
+        ([1.0], [1.0, 2.0], "is another list; make it once"),
+    ],
+)
+def test_what_changes_is_named(monkeypatch, first, later, said):
+    compiled = cr.compile(lambda x, p: np.sum(x) + 0.0)
+    slowly_made(monkeypatch, compiled, 1.0)
+    entries = {}
+    for k in range(FEW_RECORDINGS):
+        compiled(np.ones(k + 1), first)
+        entries.update(compiled.kinds)
+    with pytest.warns(cr.CompileWarning, match=f"argument p {said}"):
+        compiled(np.ones(FEW_RECORDINGS), later)
+
+
+# ---- replays that are slower than the function ----
+
+
+def test_slow_replays_end(monkeypatch):
+    compiled = cr.compile(lambda x: 2.0 * x)
+    x = np.ones(3)
+    compiled(x)
+    (recording,) = next(iter(compiled.kinds.values())).all_recordings()
+    run = recording.run
+
+    def slow(values):
+        begin = time.thread_time()
+        while time.thread_time() < begin + 0.001:
+            pass
+        return run(values)
+
+    recording.run, recording.saves, recording.cost = slow, -0.001, LOSS_ALLOWED
+    with pytest.warns(
+        cr.CompileWarning, match=r"a replay takes .* us and the function .* us \(machine"
+    ):
+        found = [compiled(x) for _ in range(FIRST_REVIEW)]
+    assert all(np.array_equal(y, 2 * x) for y in found)
+    assert next(iter(compiled.kinds.values())).root is None
+    assert np.array_equal(compiled(x), 2 * x)
+
+
+def test_a_busy_moment_ends_nothing():
+    compiled = cr.compile(lambda x: np.sum(np.sin(x) ** 2) if len(x) else 0.0)
+    x = np.ones(3000)
+    compiled(x)
+    (recording,) = next(iter(compiled.kinds.values())).all_recordings()
+    recording.saves, recording.cost = -1.0, 0.0  # as if it had been measured then
+    for _ in range(3 * FIRST_REVIEW):
+        compiled(x)
+    assert recording.saves > -1.0
+    assert next(iter(compiled.kinds.values())).root is recording

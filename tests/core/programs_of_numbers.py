@@ -55,7 +55,21 @@ def read(index, a, b):
     return array[index] + array[index] * b
 
 
-BUFFERS = written, read
+def overwritten(index, a, b):
+    """Return a number of an array in which constants and other numbers replace what was there."""
+    buffer = cnp.zeros(5)
+    buffer[0], buffer[1] = a, b
+    roots = np.sqrt(buffer * buffer)  # with an infinite slope at zero
+    roots[2] = 0.5
+    roots[4] = np.sqrt(a * 0.0)  # which nobody reads
+    roots[3] = a * roots[0]
+    roots[-2] = roots[3]
+    roots[3] = 1.0
+    roots[0] += roots[1]
+    return roots[0] * roots[2] + roots[3] * roots[1]
+
+
+BUFFERS = written, read, overwritten
 COMPARE = (
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 )  # fmt: skip
@@ -121,8 +135,96 @@ ARRAYS = (
 )  # fmt: skip
 PARTS = (
     lambda x: x[0], lambda x: x[..., ::-1], lambda x: x[..., :1], lambda x: x.reshape(-1)[0],
-    lambda x: np.stack([x, x]), lambda x: x.copy(), lambda x: x.sum(), lambda x: x.T,
+    lambda x: np.stack([x, x]), lambda x: x.copy(), lambda x: x.sum(), lambda x: x.T, np.sum,
+    np.mean, np.ravel, np.cumsum, np.flip, np.atleast_2d, np.real, np.squeeze, np.diff,
+    lambda x: np.sum(x, axis=0), lambda x: np.sum(x, keepdims=True), lambda x: x.T[..., 0],
+    lambda x: x * x.reshape(-1)[0], lambda x: np.reshape(x, (-1, 1)), np.trace,
+    lambda x: np.concatenate([x[1:], x[:1]]), lambda x: np.vstack([x, x]),
+    lambda x: x[None, ..., 1:],
+    lambda x: np.concatenate((x, np.ones(x.shape)), axis=-1), lambda x: x[::2] + x[..., -1],
+    lambda x: np.hstack([x, np.array([1.0]), x]), lambda x: np.stack([x, np.zeros(3)], axis=1),
+    lambda x: x[np.int64(0)], lambda x: x[..., [0, -1]], lambda x: x[x > 0.0],
+    lambda x: np.split(x, 1)[0],
+    lambda x: x.transpose(*range(x.ndim)[::-1]), lambda x: np.sum(x, axis=-1, where=x > 0.0),
+    lambda x: np.swapaxes(x, 0, -1), lambda x: np.cumsum(x, axis=0), lambda x: x.astype(float),
+    lambda x: np.roll(x, 1), lambda x: np.tile(x, 2), lambda x: np.clip(x, -1.0, 1.0),
 )  # fmt: skip
+PRODUCTS = (
+    operator.matmul, operator.matmul, np.matmul, np.dot, np.outer, np.inner, np.vdot, np.kron,
+    np.convolve, np.multiply,
+)  # fmt: skip
+MATRICES = (
+    np.array([[1.0, 0.5, -2.0], [0.0, 3.0, 1.0], [2.0, 1.0, 0.25]]), np.array([1.0, 2.0, 3.0]),
+    np.asfortranarray(np.arange(9.0).reshape(3, 3)), np.full((3, 3), 1e-200), np.ones((3, 2)),
+    np.array([[1.0, 1.0, 0.0]]), np.array([[2.0]]), np.ones((2, 3, 3)), 0.5,
+)  # fmt: skip
+
+
+def into_view(x):
+    """Return an array that was written to by way of a view of it that a linear function gave."""
+    y = np.transpose(x * 2.0)
+    view = np.ravel(y)
+    view[0] = view[-1] * 3.0
+    return y + np.sum(view)
+
+
+def written_twice(x):
+    """Return an array after writes of numbers and constants, by itself and by a view of it."""
+    y = np.ravel(x) * 1.0
+    tail = y[1:]
+    y[0] = y[-1] * 0.5
+    tail[0] = tail[-1] * 5.0
+    y[-1] = 3.0
+    view = y[::-1]
+    view[0] = y[0] + 1.0
+    y[1] = y[1] * view[1]
+    y[0] += view[0]
+    return y + np.sum(view)
+
+
+def roots_replaced(x):
+    """Return roots with an infinite slope, some of which constants and numbers replace."""
+    y = np.sqrt(np.ravel(x) * 0.0)
+    y[0] = 1.0
+    y[1] = np.ravel(x)[0]
+    y[0] = y[1] + 0.5
+    kept = np.stack([y, y])
+    kept[0, 1] = 2.0
+    kept[1, 0] = kept[0, 0] * y[1]
+    return kept[:, :2] * y[0]
+
+
+def swapped(x):
+    """Return an array whose rows are written into each other, and into a buffer of the caller."""
+    y = np.outer(np.ravel(x), np.ravel(x)) + 0.0
+    row = np.copy(y[0])
+    y[0], y[-1] = y[-1], row
+    y[0, 0] = y[-1, 0] * 2.0
+    columns = y.T
+    columns[1, 0] = 4.0
+    buffer = cnp.zeros(2)
+    buffer[0] = y[0, 1]
+    part = buffer[:1]
+    buffer[0] = part[0] * y[0, 0]
+    part[0] += 1.0
+    return np.sum(y, axis=0) * buffer[0]
+
+
+def into_argument(x):
+    """Return an array that is written to as it was given."""
+    x[..., 0] = 2.0 * x[..., -1]
+    if x.ndim == 1:
+        x[0] = x[1] * 2.0
+        x[-1] = 0.5
+    return x
+
+
+def beside_buffer(x):
+    """Return products with arrays that may be written to, before and after they are."""
+    buffer = cnp.array([[1.0, 0.5, 2.0], [0.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
+    y = buffer @ x if x.shape[:1] == (3,) else np.sum(x) * buffer
+    buffer[0] = np.sum(x)
+    return (buffer.T @ y if y.ndim < 3 else y) * buffer[0, 1] + np.outer(buffer[1], buffer[0])
 
 
 def changed_after_use(x):
@@ -136,34 +238,47 @@ def changed_after_use(x):
     return y + buffer
 
 
+WRITES = (
+    changed_after_use, into_view, beside_buffer, written_twice, roots_replaced, swapped,
+    into_argument,
+)  # fmt: skip
+
+
 def array_program_of(seed):
     """Return a function of an array of three numbers, drawn from a seed."""
     draw = random.Random(seed)
     usual = draw.random() < 0.6
+    # Of entries of a masked array NumPy asks the processor whether something underflowed since.
+    arrays = ARRAYS[:-1] if seed % 4 == 3 else ARRAYS
     constants = (
-        (0.5, -1.25, 2, 0.0, 0, np.float64(0.75), *ARRAYS[:1]) if usual else (*CONSTANTS, *ARRAYS)
+        (0.5, -1.25, 2, 0.0, 0, np.float64(0.75), *ARRAYS[:1]) if usual else (*CONSTANTS, *arrays)
     )
+    matrices, products = (MATRICES[:3], PRODUCTS[:4]) if usual else (MATRICES, PRODUCTS)
     steps = []
     for _ in range(draw.randint(2, 10)):
         kind = draw.random()
-        if kind < 0.6:
+        if kind < 0.5:
             f = draw.choice(TWO[: 4 if usual else None])
             steps.append(
                 (f, draw.random(), draw.choice((draw.random(), (draw.choice(constants),))))
             )
+        elif kind < 0.7:
+            given = [draw.random(), draw.choice((draw.random(), (draw.choice(matrices),)))]
+            draw.shuffle(given)
+            steps.append((draw.choice(products), *given))
         elif kind < 0.8:
             steps.append((draw.choice(ONE[: 9 if usual else -1]), draw.random()))
-        elif kind < 0.95:
+        elif kind < 0.9:
             steps.append((draw.choice(PARTS), draw.random()))
         else:
-            steps.append((changed_after_use, draw.random()))
+            steps.append((draw.choice(WRITES), draw.random()))
 
     def program(xs):
         values = [xs]
         for f, *places in steps:
             given = [p[0] if type(p) is tuple else values[int(p * len(values))] for p in places]
             values.append(f(*given))
-        return [sum([np.sum(y) for y in values])]
+        return [values[-1], sum([np.sum(y) for y in values])]
 
     return program
 
@@ -189,6 +304,15 @@ def transforms_of(seed):
 
     def all_of(xs):
         return np.sum(np.stack([y for y in program(xs) if np.ndim(y) == 0]))
+
+    if of_arrays:
+
+        def pulled_twice():
+            y, pull = cr.vjp(lambda x: program(x)[0], xs)
+            ybar = np.ones_like(y)
+            return pull(ybar), pull(ybar), ybar
+
+        yield "pullback of an array, twice", pulled_twice
 
     for name, f in (("last", last), ("all", all_of)):
         yield f"jvp {name}", lambda f=f: cr.jvp(f, (xs,), (v,))

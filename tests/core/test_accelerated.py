@@ -15,7 +15,7 @@ from chainrules.rules.accelerated import numbers
 from chainrules.rules.accelerated.digest import digest_of
 
 HERE = Path(__file__).parent
-SEEDS = 0, 80
+SEEDS = [(0, 80), (1, 401, 5)]  # of numbers, and of arrays
 
 accelerated = pytest.mark.skipif(numbers is None, reason="it was not compiled here")
 
@@ -28,9 +28,10 @@ def in_another_process(switch, *words):
 
 
 @accelerated
-def test_random_programs_to_the_bit():
+@pytest.mark.parametrize("seeds", SEEDS)
+def test_random_programs_to_the_bit(seeds):
     program = HERE / "programs_of_numbers.py"
-    with_it, without = (in_another_process(switch, program, *SEEDS) for switch in "10")
+    with_it, without = (in_another_process(switch, program, *seeds) for switch in "10")
     assert len(with_it) > 800
     different = [pair for pair in zip(with_it, without, strict=True) if pair[0] != pair[1]]
     assert different == []

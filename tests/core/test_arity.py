@@ -109,14 +109,14 @@ def rule_of(made):
 @pytest.mark.parametrize("name", NO_RRULES)
 def test_what_is_no_rrule(name):
     f, made, signature = NO_RRULES[name]
-    with pytest.raises(cr.RuleError, match=re.escape(f"write def {signature}") + "$"):
+    with pytest.raises(cr.RuleError, match=re.escape(f"write def {signature}") + r"(\n|$)"):
         cr.rrule.register(f)(rule_of(made))
 
 
 @pytest.mark.parametrize("name", NO_FRULES)
 def test_what_is_no_frule(name):
     f, made, signature = NO_FRULES[name]
-    with pytest.raises(cr.RuleError, match=re.escape(f"write def {signature}") + "$"):
+    with pytest.raises(cr.RuleError, match=re.escape(f"write def {signature}") + r"(\n|$)"):
         cr.frule.register(f)(rule_of(made))
 
 

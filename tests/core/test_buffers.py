@@ -269,3 +269,40 @@ def test_an_array_that_is_made_of_another_is_none_of_it(make):
 
     assert cr.value_and_grad(f)(2.0) == (2.0, 1.0)
     assert cr.jvp(f, (2.0,), (1.0,)) == (2.0, 1.0)
+
+
+MADE_BY_AN_OPERATOR = """
+import numpy as np
+
+A = np.ones(3)
+
+
+def refused(t):
+    z = 2 * A
+    z[0] = t
+    return z
+
+
+def copied(t):
+    z = np.copy(2 * A)
+    z[0] = t
+    z += t
+    return z
+"""
+
+
+def test_what_an_operator_made_is_refused_by_the_line_that_bound_it(tmp_path, monkeypatch):
+    (tmp_path / "made_by_an_operator.py").write_text(MADE_BY_AN_OPERATOR)
+    monkeypatch.syspath_prepend(tmp_path)
+    import made_by_an_operator as made
+
+    with cr.adopt(made):
+        with pytest.raises(cr.LostDerivativeError) as caught:
+            cr.jvp(made.refused, (0.7,), (1.0,))
+        y, ydot = cr.jvp(made.copied, (0.7,), (1.0,))
+    said = str(caught.value)
+    assert "made_by_an_operator.py:9" in said
+    assert "z, bound in line 8, is a plain array" in said
+    assert "write z = np.copy(z) first" in said
+    numpy.testing.assert_allclose(y, [1.4, 2.7, 2.7])
+    numpy.testing.assert_allclose(ydot, [2.0, 1.0, 1.0])

@@ -121,7 +121,7 @@ def test_products_and_hessians_speak_of_themselves(call, expected):
         ),
         (
             lambda: cr.map(np.sin, X, batch_size=2),
-            "map has no argument 'batch_size'.\n"
+            "map has no argument 'batch_size'; did you mean 'chunksize'?\n"
             "  items are evaluated one by one; write executor=... to have several at once",
         ),
         (
@@ -131,7 +131,8 @@ def test_products_and_hessians_speak_of_themselves(call, expected):
         ),
         (
             lambda: cr.map(np.sin, X, order="C"),
-            "map has no argument 'order'.\n  it takes back, executor, f, progress",
+            "map has no argument 'order'.\n"
+            "  it takes back, chunksize, executor, f, progress, timeout",
         ),
     ],
 )

@@ -54,10 +54,10 @@ def test_a_result_that_does_not_depend_on_the_input(f, transform):
         f"the result of {name} does not depend on what {transform} differentiates, in "
         "test_independent_output.py:"
     )
-    assert message.endswith(
+    assert (
         ": the gradient is zero.\n"
-        "  print(cr.explain(f, x)) shows the steps, and which of them are constant"
-    )
+        "  print(cr.explain(f, x)) shows the steps, and which of them are constant\n"
+    ) in message
 
 
 @pytest.mark.parametrize("run", RIGHT.values(), ids=RIGHT)

@@ -370,6 +370,124 @@ CASES = {
     ),
     "captured array changed": (changed(copy=False), changed(copy=True), [7.0, 2.0]),
     "plain buffer seen elsewhere": (grad(seen_elsewhere), grad(fills), 4.0),
+    "no function": (lambda: cr.grad(3.0), grad(lambda x: x * x), 4.0),
+    "no scalar output": (
+        grad(lambda x: x * x, X),
+        lambda: cr.jacobian(lambda x: x * x)(X),
+        [[4.0, 0.0], [0.0, 6.0]],
+    ),
+    "no pair": (
+        lambda: cr.grad(lambda x: x * x, has_aux=True)(2.0),
+        lambda: cr.grad(lambda x: (x * x, "seen"), has_aux=True)(2.0)[0],
+        4.0,
+    ),
+    "nothing to differentiate": (
+        lambda: cr.grad(lambda name, x: x * x)("sum", 2.0),
+        lambda: cr.grad(lambda name, x: x * x, argnums=1)("sum", 2.0),
+        4.0,
+    ),
+    "no such argument": (
+        lambda: cr.grad(lambda x, y: x * y, argnums=2)(2.0, 3.0),
+        lambda: cr.grad(lambda x, y: x * y, argnums=1)(2.0, 3.0),
+        2.0,
+    ),
+    "argument named twice": (
+        lambda: cr.grad(lambda x, y: x * y, argnums=(0, "x"))(2.0, 3.0),
+        lambda: cr.grad(lambda x, y: x * y, argnums=(0, "y"))(2.0, 3.0),
+        [3.0, 2.0],
+    ),
+    "unknown name of an argument": (
+        lambda: cr.grad(lambda x, weight: x * weight, argnums="wieght")(2.0, 3.0),
+        lambda: cr.grad(lambda x, weight: x * weight, argnums="weight")(2.0, 3.0),
+        2.0,
+    ),
+    "argnums of another type": (
+        lambda: cr.grad(lambda x: x * x, argnums=np.int64(0))(2.0),
+        lambda: cr.grad(lambda x: x * x, argnums=0)(2.0),
+        4.0,
+    ),
+    "argnum": (
+        lambda: cr.grad(lambda x: x * x, argnum=0),
+        lambda: cr.grad(lambda x: x * x, argnums=0)(2.0),
+        4.0,
+    ),
+    "point in place of argnums": (
+        lambda: cr.grad(lambda x: x * x, 2.0),
+        lambda: cr.grad(lambda x: x * x)(2.0),
+        4.0,
+    ),
+    "no tuples": (
+        lambda: cr.jvp(np.sum, X, X),
+        lambda: cr.jvp(np.sum, (X,), (X,))[1],
+        5.0,
+    ),
+    "number of tangents": (
+        lambda: cr.jvp(np.dot, (X, X), (X,)),
+        lambda: cr.jvp(np.dot, (X, X), (X, np.zeros_like(X)))[1],
+        13.0,
+    ),
+    "axis of one value": (
+        lambda: cr.vmap(lambda x: x * x, in_axes=({"a": 0},))(X),
+        lambda: cr.vmap(lambda x: x * x, in_axes=(0,))(X),
+        X * X,
+    ),
+    "axes of other parts": (
+        lambda: cr.vmap(lambda d: d["a"] * d["b"], in_axes=({"a": 0},))({"a": X, "b": 2.0}),
+        lambda: cr.vmap(lambda d: d["a"] * d["b"], in_axes=({"a": 0, "b": None},))(
+            {"a": X, "b": 2.0}
+        ),
+        2.0 * X,
+    ),
+    "unknown names of axes": (
+        lambda: cr.vmap(lambda x: x * x, in_axes={"y": 0})(X),
+        lambda: cr.vmap(lambda x: x * x, in_axes={"x": 0})(X),
+        X * X,
+    ),
+    "number of axes": (
+        lambda: cr.vmap(lambda x, y: x * y, in_axes=(0,))(X, 2.0),
+        lambda: cr.vmap(lambda x, y: x * y, in_axes=(0, None))(X, 2.0),
+        2.0 * X,
+    ),
+    "no axis of items": (
+        lambda: cr.vmap(lambda x, y: x * y)(X, 2.0),
+        lambda: cr.vmap(lambda x, y: x * y, in_axes=(0, None))(X, 2.0),
+        2.0 * X,
+    ),
+    "axes of another type": (
+        lambda: cr.vmap(lambda x: x * x, X),
+        lambda: cr.vmap(lambda x: x * x, in_axes=0)(X),
+        X * X,
+    ),
+    "number of ways": (
+        lambda: cr.vmap(lambda x: x * x, ways=0),
+        lambda: cr.vmap(lambda x: x * x, ways=1)(X),
+        X * X,
+    ),
+    "no pair of a step": (
+        lambda: cr.scan(lambda carry, x: carry * x, 1.0, X),
+        lambda: cr.scan(lambda carry, x: (carry * x, None), 1.0, X)[0],
+        6.0,
+    ),
+    "negative number of steps": (
+        lambda: cr.loop(-1, lambda x: x * x, 3.0),
+        lambda: cr.loop(0, lambda x: x * x, 3.0),
+        3.0,
+    ),
+    "no such option": (
+        lambda: cr.scan(lambda carry, x: (carry * x, None), 1.0, X, reverse=True),
+        lambda: cr.scan(lambda carry, x: (carry * x, None), 1.0, X[::-1])[0],
+        6.0,
+    ),
+    "value of an option": (
+        lambda: cr.compile(lambda x: x * x, captured="never"),
+        lambda: cr.compile(lambda x: x * x, captured="freeze")(X),
+        X * X,
+    ),
+    "real argument": (
+        lambda: cr.wirtinger(lambda z: z * z)(2.0),
+        lambda: cr.jacobian(lambda z: z * z)(2.0),
+        4.0,
+    ),
     "buffer filled again": (grad(fills_again), grad(lambda x: cr.grad(fills)(x) * 2.0), 4.0),
 }
 
@@ -402,7 +520,7 @@ def test_each_row_of_the_table_is_provoked_somewhere():
 @pytest.mark.parametrize("name", REFUSALS)
 def test_a_row_says_the_cause_in_a_sentence_and_begins_the_remedy_without_a_capital(name):
     row = REFUSALS[name]
-    assert row.cause.endswith((".", "}"))
+    assert row.cause.endswith((".", "?", "}"))
     assert row.remedy[0].islower() or row.remedy[0] in "({"
     fields = re.findall(r"\{(\w+)", row.cause + row.remedy)
     error = refusal(name, **dict.fromkeys(fields, "this"))

@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import chainrules as cr
+from chainrules.config.errors import page_of
+from chainrules.rules.refusals.table import REFUSALS
 
 TOP = Path(__file__).resolve().parents[2]
 SITE = TOP / "docs" / "_build" / "html"
@@ -130,3 +132,11 @@ def test_each_public_name_has_a_page():
 def test_pages_fit_a_narrow_screen():
     for path in PAGES:
         assert 'name="viewport"' in path.read_text(encoding="utf-8"), path
+
+
+def test_the_address_that_an_error_shows_is_a_page():
+    home = "https://chainrules-py.readthedocs.io/en/latest/"
+    for row in REFUSALS.values():
+        address = page_of(row.code).partition(" ")[2]
+        assert address.startswith(home)
+        assert (SITE / address.removeprefix(home)).exists(), row.code

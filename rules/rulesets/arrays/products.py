@@ -75,8 +75,8 @@ def _matmul_left(a, b):
     if rank <= 2:
         # One product with all rows at once.
         *rows, columns = shape_of(a.values)
-        product = np.reshape(a.values, (math.prod(rows), columns)) @ b
-        return np.reshape(product, (*rows, *shape_of(b)[1:]))
+        flat = a.values if a.rank == 1 else a.values.reshape((math.prod(rows), columns))
+        return (flat @ b).reshape((*rows, *shape_of(b)[1:]))
     if a.rank == 1:
         return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
     return aligned(a, rank) @ b
@@ -86,7 +86,7 @@ def _matmul_right(a, b):
     rank = len(shape_of(a))
     if b.rank == 1:
         if rank <= 2:
-            return b.values @ np.transpose(a)
+            return b.values @ a.T
         return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
     if rank == 2 == b.rank and b.shape[1] <= NARROW_MATRIX and np.size(a) >= LARGE_MATRIX:
         # One product with all columns at once, and the directions beside each other.
@@ -342,8 +342,8 @@ def outer_block(a, b):
     if type(a) is Block and type(b) is Block:
         return NotImplemented
     if type(a) is Block:
-        return np.expand_dims(a.flat, -1) * np.ravel(b)
-    return np.expand_dims(np.ravel(a), -1) * np.expand_dims(b.flat, 1)
+        return a.flat[:, :, None] * np.ravel(b)
+    return np.ravel(a)[:, None] * b.flat[:, None]
 
 
 def outer_pattern(a, b):

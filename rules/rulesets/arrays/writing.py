@@ -11,6 +11,7 @@ from ... import (
     array_of,
     block_rule,
     composed,
+    dtype_of,
     fitted,
     follow,
     fresh_array,
@@ -25,7 +26,7 @@ from ... import (
     writers,
     written,
 )
-from .indexing import along_axis_index
+from .indexing import along_axis_index, scatter
 
 fresh_array(np.empty_like, np.ones_like, np.zeros_like)
 
@@ -102,6 +103,23 @@ def fill_diagonal(a, val, wrap=False):
     a[marked] = np.resize(array_of(val), np.count_nonzero(marked))
 
 
+SUMS = (np.add, np.subtract)
+
+
+def holds_sums(a, parts):
+    """Say whether sums of entries and parts are floats of the dtype of ``a``, as the parts are."""
+    return dtype_of(a).kind in "fc" and dtype_of(parts) == dtype_of(a)
+
+
+def add_all(a, flat, parts):
+    """Add each part to the entry of ``a`` at its flat place, in the order in which NumPy does."""
+    named, turns = np.unique(flat, return_inverse=True)
+    where = np.unravel_index(named, a.shape)
+    rows = np.concatenate([np.arange(named.size), np.ravel(turns)])
+    terms = np.concatenate([a[where], parts])
+    a[where] = scatter(terms, named.shape, dtype_of(a), rows)
+
+
 def at_rule(ufunc):
     def at(a, indices, b):
         a = traced_target(f"{ufunc.__name__}.at", a)
@@ -109,6 +127,9 @@ def at_rule(ufunc):
         parts = np.ravel(np.broadcast_to(b, np.shape(places)))
         flat = np.ravel(places)
         a = a[None] if a.ndim == 0 else a  # a number has no places
+        if ufunc in SUMS and type(flat) is np.ndarray and holds_sums(a, parts):
+            add_all(a, flat, parts if ufunc is np.add else -parts)
+            return
         # An entry that is named several times takes its turns one after the other.
         order = np.argsort(flat, kind="stable")
         turns = np.empty(flat.size, int)

@@ -18,7 +18,9 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.tracebacks import trim_traceback
 from ... import NoTangent, call, frule, is_primitive, rrule
+from ...refusals.table import refusal
 
 F = TypeVar("F", bound=Callable)
 
@@ -38,13 +40,20 @@ def takes_no_other(instead: dict[str, str]) -> Callable[[F], F]:
 
         @functools.wraps(f)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            for name in kwargs:
-                if name not in known:
-                    near = difflib.get_close_matches(name, known, 1)
-                    said = f"; did you mean {near[0]!r}?" if near else "."
-                    remedy = instead.get(name, f"it takes {', '.join(sorted(known))}")
-                    raise TypeError(f"{f.__name__} has no argument {name!r}{said}\n  {remedy}")
-            return f(*args, **kwargs)
+            try:
+                for name in kwargs:
+                    if name not in known:
+                        near = difflib.get_close_matches(name, known, 1)
+                        said = f"; did you mean {near[0]!r}?" if near else "."
+                        remedy = instead.get(name, f"it takes {', '.join(sorted(known))}")
+                        raise refusal(
+                            "no such option",
+                            name=f.__name__, option=repr(name), near=said, instead=remedy,
+                        )  # fmt: skip
+                return f(*args, **kwargs)
+            except BaseException as error:
+                trim_traceback(error)
+                raise
 
         return checked  # type: ignore[return-value]
 

@@ -22,6 +22,7 @@ from ....config import (
     user_line,
     value_via_ad,
 )
+from ....config.tracebacks import door
 from ... import (
     NoTangent,
     Traced,
@@ -78,6 +79,7 @@ def checkpoint(f: Callable) -> Callable:
     """
 
     @functools.wraps(f)
+    @door
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         return evaluate(lifted(f), *held((args, kwargs)))
 

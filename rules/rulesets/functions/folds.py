@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ....config.tracebacks import door
 from ... import ZERO, NoTangent, add, call, frule, rrule
 from .bodies import Back, asked, handed_whole, prepares_for, refuse_options
 from .sequences import (
@@ -41,6 +42,7 @@ def at_first(initial: Any) -> tuple:
     return () if initial is NO_INITIAL else (initial,)
 
 
+@door
 def reduce(
     f: Callable,
     xs: Any,
@@ -94,6 +96,7 @@ def reduce(
     return call(reduce, (f, *held((xs, *at_first(initial)))), {})
 
 
+@door
 def accumulate(f: Callable, xs: Any, initial: Any = NO_INITIAL) -> Any:
     """Carry a value through ``f(carry, x)`` along a sequence, and return every one.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ....config import user_line
+from ....config.progress import LongWork
 
 
 def tqdm_for(name: str) -> Any:
@@ -49,12 +50,13 @@ class Progress:
         self.bar.total += steps
 
 
-def bar_of(progress: "Progress | bool | None", name: str, steps: int) -> Progress | None:
+Shown = Progress | LongWork
+
+
+def bar_of(progress: Shown | bool | None, name: str, steps: int) -> Shown | None:
     """Return the bar that is asked for, or given."""
-    return (
-        progress if isinstance(progress, Progress) else Progress(name, steps) if progress else None
-    )
+    return progress if isinstance(progress, Shown) else Progress(name, steps) if progress else None
 
 
-def counted(items: Iterable, progress: Progress | None) -> Iterable:
+def counted(items: Iterable, progress: Shown | None) -> Iterable:
     return items if progress is None else progress.over(items)

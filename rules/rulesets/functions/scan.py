@@ -21,6 +21,8 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.progress import long_work
+from ....config.tracebacks import door
 from ... import (
     ZERO,
     AbstractZero,
@@ -37,10 +39,11 @@ from ... import (
     is_traced,
     rrule,
 )
+from ...refusals.table import refusal
 from .bodies import asked, prepares_for, pushed_whole, takes_no_other
 from .checkpoint import Unchanged, repeat
 from .closures import lifted, opened
-from .progress import Progress, bar_of, counted
+from .progress import Shown, bar_of, counted
 from .sequences import (
     Constant,
     ResultStructure,
@@ -146,11 +149,11 @@ def scan(
     """
     if not (is_array(xs) or isinstance(xs, list | tuple | range)):
         xs = list(xs)
-    return _scan(f, carry, xs, segment, bar_of(progress, "scan", len(xs)))
+    return _scan(f, carry, xs, segment, _bar(progress, "scan", len(xs)))
 
 
 def _scan(
-    f: Callable, carry: Any, xs: Any, segment: int | None, progress: Progress | None
+    f: Callable, carry: Any, xs: Any, segment: int | None, progress: Shown | None
 ) -> tuple[Any, Any]:
     if recordings and progress is None:
         for lower in lowerings:
@@ -166,10 +169,16 @@ def _scan(
     return call(scan, (f, held(carry), xs), options)
 
 
+def _bar(progress: bool, name: str, steps: int) -> Shown | None:
+    """Return a bar: one that is asked for, or that of long work, unless it is recorded."""
+    return bar_of(progress, name, steps) or (None if recordings else long_work(name, steps))
+
+
 def part_of(xs: Any, part: slice) -> Any:
     return Constant(xs.x[part]) if type(xs) is Constant else xs[part]
 
 
+@door
 def loop(
     n: int,
     step: Callable[[Carry], Carry],
@@ -214,7 +223,7 @@ def loop(
     """
     count = operator.index(n)
     if count < 0:
-        raise ValueError(f"loop needs a number of steps that is not negative, and got {count}.")
+        raise refusal("negative number of steps", count=count)
 
     step = asked(step)
 
@@ -222,7 +231,7 @@ def loop(
     def stepping(carry: Any, _: int) -> tuple[Any, None]:
         return step(carry), None
 
-    bar = bar_of(progress, "loop", count)
+    bar = _bar(progress, "loop", count)
     return _scan(stepping, carry, range(count), segment, bar)[0]
 
 
@@ -231,7 +240,7 @@ def steps(
     carry: Any,
     xs: Any,
     segment: int | None = None,
-    progress: Progress | bool | None = None,
+    progress: Shown | bool | None = None,
 ) -> tuple[Any, Any]:
     """Do what ``scan`` does, as a loop."""
     carry, xs = released((carry, xs))
@@ -274,9 +283,7 @@ def _joined(pieces: list) -> Any:
 def pair_of(step: Any) -> Any:
     """Return what a step of ``scan`` gave, if it is a pair."""
     if not isinstance(step, tuple | list) or len(step) != 2:
-        raise TypeError(
-            f"scan needs f(carry, x) to return (carry, y), and it returned {describe(step)}."
-        )
+        raise refusal("no pair of a step", step=describe(step))
     return step
 
 

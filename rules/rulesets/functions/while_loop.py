@@ -8,6 +8,7 @@ as the first, so that both their number and their length grow as the square root
 from collections.abc import Callable
 from typing import TypeVar
 
+from ....config.tracebacks import door
 from ... import is_traced
 from .bodies import asked
 from .checkpoint import checkpoint
@@ -22,6 +23,7 @@ Carry = TypeVar("Carry")
 while_lowerings: list[Callable[..., tuple | None]] = []
 
 
+@door
 def while_loop(
     cond: Callable[[Carry], object], step: Callable[[Carry], Carry], carry: Carry
 ) -> Carry:

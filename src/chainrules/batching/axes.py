@@ -11,6 +11,7 @@ import numpy as np
 
 from ..rules import children, describe, name_of, positional_names, shape_of
 from ..rules.containers import LEAVES, constants
+from ..rules.refusals.table import refusal
 from ..rules.tracing.views import axes_of, bare, laid_out
 
 Axes = Any  # an int, None, or a container of these
@@ -27,7 +28,7 @@ def paired(x: Any, axes: Axes, place: str) -> Iterator[tuple[Any, int | None, st
     parts = None if type(x) in LEAVES else children(x)
     if parts is None:
         if axes is not None and not _is_axis(axes):
-            raise ValueError(f"{place} is one {describe(x)}, and its axis is given as {axes!r}.")
+            raise refusal("axis of one value", place=place, x=describe(x), axes=repr(axes))
         yield x, axes, place
         return
     if axes is None or _is_axis(axes):
@@ -36,11 +37,9 @@ def paired(x: Any, axes: Axes, place: str) -> Iterator[tuple[Any, int | None, st
         return
     by_key = _by_key(axes)
     if not by_key.keys() >= set(parts.keys) or by_key.keys() - {*parts.keys, *constants(x)}:
-        raise ValueError(
-            f"{place} has the parts {', '.join(map(repr, parts.keys))}, and its axes {axes!r} have "
-            f"{', '.join(map(repr, by_key)) or 'none'}.\n"
-            "  give an int, None, or a container of these with the same parts"
-        )
+        named = ", ".join(map(repr, by_key)) or "none"
+        keys = ", ".join(map(repr, parts.keys))
+        raise refusal("axes of other parts", place=place, parts=keys, axes=repr(axes), named=named)
     for key, part in zip(parts.keys, parts.values, strict=True):
         yield from paired(part, by_key[key], f"{place}, at {key!r}")
 
@@ -65,18 +64,17 @@ def axes_of_call(f: Any, in_axes: Axes, args: tuple, kwargs: dict) -> tuple[tupl
         names = positional_names(f)[: len(args)]
         unknown = in_axes.keys() - {*names, *kwargs}
         if unknown:
-            raise ValueError(
-                f"in_axes names {', '.join(sorted(map(repr, unknown)))}, and {name_of(f)} is "
-                f"called with {', '.join([*names, *kwargs]) or 'nothing'}."
+            raise refusal(
+                "unknown names of axes",
+                unknown=", ".join(sorted(map(repr, unknown))),
+                f=name_of(f),
+                given=", ".join([*names, *kwargs]) or "nothing",
             )
         named = [in_axes.get(name) for name in names]
         return tuple(named), {name: in_axes.get(name) for name in kwargs}
     if isinstance(in_axes, tuple | list):
         if len(in_axes) != len(args):
-            raise ValueError(
-                f"in_axes has {len(in_axes)} entries, and {name_of(f)} is called with {len(args)} "
-                f"arguments by position.\n  give one for each, or a dict of names"
-            )
+            raise refusal("number of axes", count=len(in_axes), f=name_of(f), given=len(args))
         return tuple(in_axes), dict.fromkeys(kwargs, 0)
     return (in_axes,) * len(args), dict.fromkeys(kwargs, 0)
 
@@ -92,16 +90,13 @@ def items_of(x: Any, axis: int, place: str) -> Any:
     if not hasattr(x, "shape") or not hasattr(x, "ndim"):
         if x is None:
             return None
-        raise ValueError(
-            f"{place} is a {type(x).__name__}, and has no axis {axis} to take items from.\n"
-            "  give an array, or say with in_axes=None that all items share it"
-        )
+        instead = "give an array, or say with in_axes=None that all items share it"
+        given = f"a {type(x).__name__}"
+        raise refusal("no axis of items", place=place, x=given, axis=axis, instead=instead)
     rank = len(shape_of(x))
     if not -rank <= axis < rank:
-        raise ValueError(
-            f"{place} is {describe(x)}, and has no axis {axis} to take items from.\n"
-            "  name another one with in_axes, or None for what all items share"
-        )
+        instead = "name another one with in_axes, or None for what all items share"
+        raise refusal("no axis of items", place=place, x=describe(x), axis=axis, instead=instead)
     return items_outermost(x if axis % rank == 0 else np.moveaxis(x, axis, 0))
 
 
@@ -131,10 +126,7 @@ def check_axes(axes: Axes, name: str) -> None:
     parts = children(axes)
     if parts is None:
         if axes is not None and not _is_axis(axes):
-            raise TypeError(
-                f"{name} is an int, None, or a container of these, and not {axes!r}.\n"
-                "  write vmap(f, in_axes=0)(x): the arguments of f are given to the result"
-            )
+            raise refusal("axes of another type", name=name, axes=repr(axes))
         return
     for part in parts.values:
         check_axes(part, name)

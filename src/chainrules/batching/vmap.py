@@ -6,8 +6,10 @@
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
+from ..config.tracebacks import door
 from ..rules.engines.arguments import titled
 from ..rules.engines.inputs import taken
+from ..rules.refusals.table import refusal
 from .axes import Axes, axes_of_call, check_axes, paired
 from .batch import Batch
 
@@ -84,8 +86,9 @@ def vmap(
     check_axes(in_axes, "in_axes")
     check_axes(out_axes, "out_axes")
     if not isinstance(ways, int) or ways < 1:
-        raise TypeError(f"ways is a number of ways through f, at least 1, and not {ways!r}.")
+        raise refusal("number of ways", ways=repr(ways))
 
+    @door
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
         args, kwargs = taken(args), taken(kwargs)
         by_place, by_name = axes_of_call(f, in_axes, args, kwargs)
@@ -96,4 +99,4 @@ def vmap(
         batch = Batch(f, (args, kwargs), given, axis_size, ways)
         return batch.results(out_axes)
 
-    return titled(batched, "vmap", f)
+    return titled(batched, "vmap", vmap, f, in_axes, out_axes, axis_size, ways)

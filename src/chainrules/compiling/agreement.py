@@ -1,5 +1,6 @@
 """Comparison of two results of one function, up to rounding."""
 
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -65,14 +66,16 @@ def _agree(x: Any, y: Any, scale: float, eps: float) -> bool:
 
 
 def replays(recording: Any, values: list, y: Any) -> bool:
-    """Say whether a replay gives what was recorded.
+    """Say whether a replay gives what was recorded, and note how long it took.
 
     NumPy may complain in it where the function had told it not to, by ``np.errstate`` or a filter
     of warnings; and factors that are shared may be singular, to the last bit, where those of the
     transpose are not. Any other error is a mistake of ours, and is not hidden.
     """
+    begin = time.thread_time()
     try:
         missed, again = recording.run(values)
+        recording.seconds = time.thread_time() - begin
     except (FloatingPointError, Warning, np.linalg.LinAlgError):
         return False
     return missed is None and agree(again, y, eps=recording.eps)

@@ -21,6 +21,8 @@ from ..rules import (
 )
 from ..rules.containers import LEAVES
 from ..rules.rulesets.functions.foreign import Foreign
+from .ir.looks import NotRecordable
+from .record.captured_state import Captured
 
 
 class Given:
@@ -36,6 +38,16 @@ class Given:
         for k, count in self.counts:
             args.insert(k, count)
         return self.f(*args)
+
+
+def with_counts(compiled: Any, counts: tuple) -> Any:
+    """Return a compiled function with the integers among its arguments given."""
+    bound = compiled.bound
+    if counts not in bound:
+        while len(bound) >= CACHE_ENTRIES:
+            bound.pop(next(iter(bound)), None)
+        bound[counts] = type(compiled)(Given(compiled.f, counts), *compiled.options)
+    return bound[counts]
 
 
 class OnItems:
@@ -87,6 +99,18 @@ def compiled_batch(
         on_items = OnItems(config, axis_size, batched, compiled.f)
         step.of_batches[key] = type(compiled)(on_items, *compiled.options)
     return step.of_batches[key](*args), True
+
+
+def may_capture_traced(compiled: Any) -> bool:
+    """Say whether a transform is under way in what the function captures, for all we know."""
+    if compiled.untraced is None or compiled.untraced.changed():
+        try:
+            captured = Captured(compiled.f, frozen=False, everything=True)
+            captured.settle()
+        except NotRecordable:
+            return True
+        compiled.untraced = None if captured.traced else captured
+    return compiled.untraced is None
 
 
 def is_number_or_array(x: Any) -> bool:

@@ -8,30 +8,36 @@ it was recorded; what it saw leads to the next recording, or there is none, and 
 import copy
 import functools
 import sys
-import warnings
+import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from ..config import CompileError, CompileWarning
-from ..config.thresholds import CACHE_ENTRIES, RESTARTS
+from ..config import CompileError, CompileWarning, warn_user
+from ..config.progress import is_watched
+from ..config.thresholds import CACHE_ENTRIES, COUNTED, FIRST_REVIEW, RECONSIDERED, RESTARTS
+from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
+from ..rules.table.methods import Methods
+from ..rules.tracing.watching import stops
 from .agreement import agree, evaluated, replays
-from .boundaries import Given, as_foreign, is_number_or_array
+from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
+from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
+from .losses import is_hardly_replayed, loses, slower_replays, why_it_loses
 from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
+from .record.collector import collector_paused
+from .record.counted import CountedIntegers
 from .record.generators import process_generators
 from .record.recorder import Recorder
 from .record.recording import UnrollingRecorder, record
 from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay, exact_replay, rounds_as_numpy
-from .tree import LOSES, CacheEntry, RecordedPath, loses
-
-_OURS = (__name__, "functools", "contextlib")  # between a warning and the user's line
+from .tree import CacheEntry, RecordedPath
 
 
 class Compiled:
@@ -39,8 +45,9 @@ class Compiled:
 
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
-        "__dict__", "__weakref__", "bound", "check", "f", "fallback", "foreign", "frozen", "kinds",
-        "paths", "progress", "quick", "threads", "unrolls", "untraced", "warned",
+        "__dict__", "__weakref__", "bound", "check", "counted", "declined", "f", "fallback",
+        "foreign", "frozen", "kinds", "loss", "paths", "progress", "quick", "threads", "unrolls",
+        "untraced", "warned",
     )  # fmt: skip
 
     def __init__(
@@ -68,13 +75,18 @@ class Compiled:
         self.kinds: dict[Hashable, CacheEntry] = {}
         self.quick: Quick | None = None  # of the last call
         self.bound: dict[tuple, Compiled] = {}
+        self.counted = CountedIntegers()
+        self.declined = 0  # calls that were not recorded, since that has cost too much
+        self.loss = ""  # why, which is said once
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
-        self.kinds, self.quick = {}, None
+        self.kinds, self.quick, self.declined, self.loss = {}, None, 0, ""
+        self.counted = CountedIntegers()
 
     def __repr__(self) -> str:
-        return f"<compiled {name_of(self.f)}>"
+        count = sum(kind.recordings for kind in self.kinds.values())
+        return f"<compiled {name_of(self.f)}: {count} recording{'s' * (count != 1)}>"
 
     def __reduce__(self) -> Any:
         module = sys.modules.get(getattr(self, "__module__", ""))
@@ -92,55 +104,64 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        last = self.quick
-        if (
-            last is not None
-            and not kwargs
-            and last.same(*args)
-            and last.captured is last.kind.captured
-            and (last.others is None or last.others_same())
-        ):
-            key, kind, values = last.key, last.kind, list(args)
-        else:
-            last = None
-            try:
-                key, values = signature(args, kwargs)
-            except NotRecordable as error:
-                if innermost((args, kwargs)) is not None:
-                    return self._inside(args, kwargs)
-                return self._plainly(args, kwargs, str(error))
-            kind = self.kinds.get(key)
-            if kind is None or kind.root is None or kind.captured.changed():
-                return self._first(key, values, args, kwargs)
-        recording: RecordedPath | None = kind.root
-        while recording is not None:
-            if recording.constants.changed():
-                break
-            try:
-                missed, y = recording.run(values)
-            except Exception as error:
-                return self._failed(kind, key, error, args, kwargs)
-            if missed is None:
-                recording.replayed += 1
-                if not recording.checked:
-                    return self._checked(kind, recording, y, args, kwargs)
-                if last is None and not kwargs:
-                    self.quick = kind.quickly(key, args, values)
-                return y
-            recording = recording.others.get(missed)
-        return self._first(key, values, args, kwargs)
+        try:
+            if (wanted := stops()) is not None and any(wanted):
+                return self.f(*args, **kwargs)  # which cr.debug looks at
+            last = self.quick
+            if (
+                last is not None
+                and not kwargs
+                and last.same(*args)
+                and last.captured is last.kind.captured
+                and (last.others is None or last.others_same())
+            ):
+                key, kind, values = last.key, last.kind, list(args)
+            else:
+                last = None
+                try:
+                    key, values = signature(args, kwargs, self.counted.positions)
+                except NotRecordable as error:
+                    if innermost((args, kwargs)) is not None:
+                        return self._inside(args, kwargs)
+                    return self._plainly(args, kwargs, str(error))
+                kind = self.kinds.get(key)
+                if kind is None or kind.root is None or kind.captured.changed():
+                    return self._first(key, values, args, kwargs)
+            recording: RecordedPath | None = kind.root
+            while recording is not None:
+                if recording.constants.changed():
+                    break
+                try:
+                    missed, y = recording.run(values)
+                except Exception as error:
+                    return self._failed(kind, key, error, args, kwargs)
+                if missed is None:
+                    recording.replayed += 1
+                    if recording.replayed >= recording.review:
+                        return self._reviewed(kind, recording, values, y, args, kwargs)
+                    if last is None and not kwargs:
+                        self.quick = kind.quickly(key, args, values)
+                    return y
+                recording = recording.others.get(missed)
+            return self._first(key, values, args, kwargs)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
 
     # ---- recording ------------------------------------------------------------------------------
 
     def _first(self, key: Hashable, values: list, args: tuple, kwargs: dict) -> Any:
         """Record one more way through the function, if it can be."""
         kind = self.kinds.get(key)
+        counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
+        if kind is None and self.counted.note(args, counts):
+            return self._anew(args, kwargs)
+        if (kind is None or not kind.reason) and self._declines(kind, args, kwargs):
+            return self._plainly(args, kwargs, self.loss)
         if kind is None:
-            if loses(self.kinds.values()):
-                return self._plainly(args, kwargs, LOSES)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
-            kind = self.kinds.setdefault(key, CacheEntry(*self._captured(key)))
+            kind = self.kinds.setdefault(key, CacheEntry(*captured_of(self.f, key, self.frozen)))
         elif not kind.reason and (changed := kind.changed()):
             kind.restarts += 1
             if kind.restarts > RESTARTS:
@@ -149,21 +170,36 @@ class Compiled:
                     "as an argument"
                 )
             else:
-                kind.restart(*self._captured(key))
+                kind.restart(*captured_of(self.f, key, self.frozen))
         if kind.captured is not None and kind.captured.traced:
             return self._beside_transform(key, args, kwargs)
         if not kind.reason and kind.recordings >= self.paths:
             kind.close(kind.too_many(self.paths))
         if kind.reason:
             return self._plainly(args, kwargs, kind.reason)
-        if self.unrolls or not self.progress:
+        if self.unrolls or not (self.progress or is_watched()):
             plainly = UnrollingRecorder if self.unrolls else Recorder
             return self._recorded(kind, key, values, args, kwargs, plainly)
         from .record.progress_bar import ProgressRecorder, bar
 
-        with bar(name_of(self.f)) as shown:
+        with bar(name_of(self.f), self.progress) as shown:
             new = functools.partial(ProgressRecorder, shown)
             return self._recorded(kind, key, values, args, kwargs, new)
+
+    def _anew(self, args: tuple, kwargs: dict) -> Any:
+        """Answer a call without the recordings so far, since other integers are inputs now."""
+        self.kinds, self.quick = {}, None
+        return self(*args, **kwargs)
+
+    def _declines(self, kind: CacheEntry | None, args: tuple, kwargs: dict) -> bool:
+        """Say whether a call is not recorded, since recordings have cost too much so far."""
+        if self.declined % RECONSIDERED == 0:
+            if not loses(self.kinds.values()):
+                self.declined = 0
+                return False
+            self.loss = self.loss or why_it_loses(self.f, self.kinds.values(), kind, args, kwargs)
+        self.declined += 1
+        return True
 
     def _forget(self, key: Hashable) -> None:
         """Let go of a kind, with its machine code; replays that are under way still hold it."""
@@ -171,20 +207,7 @@ class Compiled:
         if last is not None and last.kind is forgotten:
             self.quick = None
 
-    def _captured(self, key: Hashable) -> tuple[Any, str]:
-        """Return what is captured, or None and why that cannot be said."""
-        try:
-            return Captured((self.f, key), self.frozen), ""
-        except NotRecordable as error:
-            return None, str(error)
-
-    def _captured_now(self, captured: Captured) -> tuple[Any, str]:
-        """Return what functions that ran capture now, or None and why that cannot be said."""
-        try:
-            return captured.again(), ""
-        except NotRecordable as error:
-            return None, str(error)
-
+    @collector_paused()
     def _recorded(
         self,
         kind: CacheEntry,
@@ -194,11 +217,13 @@ class Compiled:
         kwargs: dict,
         new: Callable[..., Recorder],
     ) -> Any:
-        captured = kind.captured
+        captured, begin, eager = kind.captured, time.thread_time(), None
+        kind.attempts += 1
         lower_loops(Compiled)
         before = process_generators()
         try:
-            recorder, output, y = record(self.f, args, kwargs, captured, new)
+            counted = self.counted.positions
+            recorder, output, y = record(self.f, args, kwargs, captured, new, counted=counted)
         except CompileError:
             raise
         except UnsuitedLoopError:
@@ -209,18 +234,21 @@ class Compiled:
                 return self._beside_transform(key, args, kwargs)
             if not isinstance(error, NotRecordable) and kind.changed():
                 raise  # what it does besides has been done, and is not done twice
+            if self.counted.give_up():
+                return self._anew(args, kwargs)
             if isinstance(error, NotRecordable):
                 kind.forgiven = True  # what would happen twice
-                self._check_effects(kind, key, before)
-            y = self.f(*args, **kwargs)  # if the error is its own, it comes again, and without us
+                check_effects(self.f, kind, before)
+            y = again(self.f, args, kwargs, error)  # if the error is its own, it comes again
             kind.close(str(error) if isinstance(error, NotRecordable) else repr(error))
+            kind.lost += time.thread_time() - begin
             self._refuse(kind.reason)
             return y
         if captured.traced:
             return self._beside_transform(key, args, kwargs)
-        if self._check_effects(kind, key, before):
+        if check_effects(self.f, kind, before):
             # A cache that has been filled is no change the next time; a counter is.
-            kind.recapture(*self._captured_now(captured))
+            kind.recapture(*captured_now(captured))
             if kind.reason:
                 raise CompileError(
                     f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
@@ -228,10 +256,14 @@ class Compiled:
             return y
         if self.check:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
+            before_eager = time.thread_time()
             expected = evaluated(self.f, args, kwargs)
+            eager = time.thread_time() - before_eager
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
             if not agree(y, expected):
+                if self.counted.give_up():
+                    return self._anew(args, kwargs)
                 kind.close(
                     "it gave something else while it was recorded (does it ask for type(x), "
                     "or return values in objects, functions or generators?)"
@@ -250,6 +282,7 @@ class Compiled:
             self._refuse(kind.reason)
         else:
             recording.by_numpy = functools.partial(exact_replay, recorder, output)
+            recording.settle(time.thread_time() - begin, eager)
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
             recording.example = example_of(values, args, kwargs)
@@ -287,32 +320,24 @@ class Compiled:
         made = (RecordedPath(recorder, run, how) for run in runs)
         return next((recording for recording in made if replays(recording, values, y)), None)
 
-    def _check_effects(self, kind: CacheEntry, key: Hashable, before: tuple) -> bool:
-        """Refuse a function that does more than compute what it returns; forgive it once.
-
-        Raises
-        ------
-        CompileError
-        """
-        drawn = kind.captured.drawn()
-        if drawn or process_generators() != before:
-            kind.drop()
-            raise CompileError(
-                f"{name_of(self.f)} draws random numbers ({drawn or 'np.random, or random'}), which"
-                " would be the same at every call.\n"
-                "  draw them outside, and give them as an argument"
-            )
-        changed = kind.changed()
-        if changed:
-            kind.drop()
-            if not kind.forgiven:
-                return True
-            kind.recapture(*self._captured_now(kind.captured))
-            raise CompileError(
-                f"{name_of(self.f)} changes what it captures ({changed}), which would happen at "
-                "its first call only.\n  return it instead"
-            )
-        return False
+    def _reviewed(
+        self,
+        kind: CacheEntry,
+        recording: RecordedPath,
+        values: list,
+        y: Any,
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
+        """Compare a first replay with the function, and later ones with the time it takes."""
+        recording.review = max(FIRST_REVIEW, 2 * recording.review)
+        if not recording.checked:
+            return self._checked(kind, recording, y, args, kwargs)
+        slower = slower_replays(recording, values, lambda: evaluated(self.f, args, kwargs))
+        if slower:
+            kind.refuse(slower)
+            self._refuse(slower)
+        return y
 
     def _checked(
         self, kind: CacheEntry, recording: RecordedPath, y: Any, args: tuple, kwargs: dict
@@ -326,9 +351,12 @@ class Compiled:
             return y
         replay = by_numpy()
         recording.run, recording.how = replay.run, ["by NumPy, which rounds otherwise"]
-        if replays(recording, signature(args, kwargs)[1], expected):
+        if replays(recording, signature(args, kwargs, self.counted.positions)[1], expected):
             if not replay.has_solvers:
                 self._warn("its numbers are rounded so much that it is replayed by NumPy alone")
+            return expected
+        if self.counted.give_up():
+            self.kinds, self.quick = {}, None
             return expected
         kind.refuse(
             "its second call gave something else than a replay of its first: it does not depend on"
@@ -341,7 +369,7 @@ class Compiled:
         self, kind: CacheEntry, key: Hashable, error: Exception, args: tuple, kwargs: dict
     ) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
-        y = self.f(*args, **kwargs)
+        y = again(self.f, args, kwargs, error)
         if isinstance(error, UnsuitedLoopError):
             self._unroll(kind, key)
             return y
@@ -352,7 +380,7 @@ class Compiled:
     def _unroll(self, kind: CacheEntry, key: Hashable) -> None:
         """Begin anew, with each round of a loop recorded by itself."""
         self.unrolls = True
-        kind.restart(*self._captured(key))
+        kind.restart(*captured_of(self.f, key, self.frozen))
 
     # ---- without recordings ---------------------------------------------------------------------
 
@@ -374,41 +402,26 @@ class Compiled:
     def _warn(self, message: str) -> None:
         if message not in self.warned:
             self.warned.add(message)
-            frame, level = sys._getframe(), 1
-            while frame.f_back is not None and frame.f_globals["__name__"] in _OURS:
-                frame, level = frame.f_back, level + 1
-            warnings.warn(f"{name_of(self.f)}: {message}", CompileWarning, stacklevel=level)
+            warn_user(CompileWarning(f"{name_of(self.f)}: {message}"))
 
     # ---- inside derivatives ---------------------------------------------------------------------
-
-    def _may_capture_traced(self) -> bool:
-        """Say whether a transform is under way in what the function captures, for all we know."""
-        if self.untraced is None or self.untraced.changed():
-            try:
-                captured = Captured(self.f, frozen=False, everything=True)
-                captured.settle()
-            except NotRecordable:
-                return True
-            self.untraced = None if captured.traced else captured
-        return self.untraced is None
 
     def _inside(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call with traced values: by compiled derivatives where these are of arrays."""
         if kwargs or not all(map(is_number_or_array, args)):
             return self.f(*args, **kwargs)
-        if self._may_capture_traced():
+        if may_capture_traced(self):
             return self.f(*args)
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind
-            if counts not in self.bound:
-                while len(self.bound) >= CACHE_ENTRIES:
-                    self.bound.pop(next(iter(self.bound)), None)
-                self.bound[counts] = Compiled(Given(self.f, counts), *self.options)
-            return self.bound[counts]._inside(tuple(x for x in args if type(x) is not int), {})
+            rest = tuple([x for x in args if type(x) is not int])
+            return with_counts(self, counts)._inside(rest, {})
         if self.foreign is None:
             self.foreign = as_foreign(self)
         return self.foreign(*args)
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)
+# Of the rules that a function carries: what else is there is found by them, when it is asked for.
+parts_of[Methods] = lambda methods: (methods.alternatives, methods.kind)
 of_compiled.append(Compiled.__call__.__code__)

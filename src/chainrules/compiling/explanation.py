@@ -1,88 +1,22 @@
-"""Explanations: ``cr.explain`` lists the steps of a compiled function, or those of one call."""
+"""Public function ``cr.explain``: of a compiled function, of a call, or of a pullback."""
 
-import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..batching.ways import told_of_batches
-from ..config import user_line
-from ..rules import name_of, rrule
-from ..rules.containers import iterate_leaves
-from ..rules.engines.engine import run
-from ..rules.linear.steps import Slot
+from ..config.tracebacks import door
+from ..reverse.held import held_by
+from ..reverse.vjp import PullbackAt
+from ..rules import name_of
+from ..rules.refusals.table import refusal
 from ..rules.tracing.stop import value
-from ..rules.tracing.watching import Stops, at_index, pulled, pulling_through, watching
 from .compiled import Compiled
-from .ir.forms import ValueForm
-from .ir.looks import NotRecordable
-from .ir.printing import shown
-from .record.cache_key import with_inputs
-from .record.constants import Constants
-from .record.recorder import Recorder
-
-LINES_SHOWN = 40  # lines that a text shows of a list
+from .explained_call import of_call
+from .report import LINES_SHOWN, Explanation
 
 
-class ExplainedStep(NamedTuple):
-    """One call: its name, the form of its result, the user's line, and the time until it ended.
-
-    ``cuts`` says that what it reads moves with the inputs, and that its result is constant. Of a
-    step of a pullback the line is that of the call which is pulled back, and ``pulled`` its name.
-    """
-
-    name: str
-    form: ValueForm | None
-    line: str
-    seconds: float
-    reads: tuple[int, ...]
-    finite: bool
-    cuts: bool = False
-    pulled: str = ""
-
-    def __str__(self) -> str:
-        of = f"  in the pullback of {self.pulled}" if self.pulled else ""
-        mark = "" if self.finite else "  not finite"
-        return f"{self.line:28} {self.name:20} {shown(self.form):18}{of}{mark}".rstrip()
-
-
-class Explanation:
-    """Result of ``explain``, as text (``print`` it), as data, and as a graph.
-
-    ``steps`` are the calls of an uncompiled function, in order; ``first_bad`` is the first one
-    whose result has a NaN or an infinity that none of what it read had, or None.
-    """
-
-    def __init__(
-        self, text: str, steps: list[ExplainedStep], first_bad: ExplainedStep | None = None
-    ) -> None:
-        self.text = text
-        self.steps = steps
-        self.first_bad = first_bad
-
-    def __str__(self) -> str:
-        return self.text
-
-    __repr__ = __str__
-
-    def dot(self) -> str:
-        """Return the steps as a graph in the language of Graphviz."""
-        lines = ["digraph {", "node [shape=box, fontname=monospace];"]
-        for k, step in enumerate(self.steps):
-            label = f"{step.name}\\n{shown(step.form)}\\n{step.line}"
-            color = "" if step.finite else ", color=red"
-            lines.append(f's{k} [label="{label}"{color}];')
-            lines += [f"s{read} -> s{k};" for read in step.reads]
-        return "\n".join([*lines, "}"])
-
-    def graph(self) -> Any:
-        """Return the steps as a ``graphviz.Source``, which a notebook draws."""
-        import graphviz  # type: ignore[import-not-found,import-untyped,unused-ignore]
-
-        return graphviz.Source(self.dot())
-
-
+@door
 def explain(
     f: Callable, *args: Any, stop: str | None = None, stage: str | None = None, **kwargs: Any
 ) -> Explanation:
@@ -92,8 +26,10 @@ def explain(
     ----------
     f : callable
         A compiled function, without arguments: its recordings, the looks on which they depend,
-        with what each saw, and whether they run as machine code, or why not. Or any function of
-        NumPy code, to be called with the arguments.
+        with what each saw, and whether they run as machine code, or why not. A pullback of
+        ``cr.vjp``, without arguments: what it holds in memory, by your line; its function runs once
+        more to know the lines. Or any function of NumPy code, to be called with the arguments: its
+        steps, the time of each line forward and back, and what makes a constant of the result.
     *args, **kwargs
         What ``f`` is called with: each operation on their numbers is a step.
     stop : {"nan", "inf"}, optional
@@ -106,7 +42,9 @@ def explain(
     Returns
     -------
     Explanation
-        ``print`` it; ``steps`` and ``first_bad`` are its data.
+        ``print`` it: 40 lines, of which ``text`` has all. A notebook shows it as tables to be
+        folded, with dear lines marked. ``steps``, ``spent()``, ``first_bad`` and ``held`` are its
+        data, and ``dot()`` is its graph, in the language of Graphviz.
 
     Examples
     --------
@@ -115,6 +53,10 @@ def explain(
     >>> found = cr.explain(lambda x: np.sum(np.log(x) ** 2), np.array([1.0, -1.0]), stop="nan")
     >>> found.first_bad.name
     'log'
+
+    >>> y, pullback = cr.vjp(lambda x: np.sum(np.exp(x)), np.ones(1000))
+    >>> print(cr.explain(pullback))  # doctest: +ELLIPSIS
+    <pullback of <lambda>: float64 -> (float64[1000])> holds ...
 
     >>> slope = cr.compile(cr.grad(lambda x: x * x))
     >>> slope(3.0)
@@ -128,22 +70,25 @@ def explain(
       return v3
     """
     if stage is not None:
-        return Explanation(_of_stage(f, value(args), value(kwargs), stage), [])
+        return Explanation(_of_stage(f, value(args), value(kwargs), stage), most=None)
     if isinstance(f, Compiled):
         if args or kwargs:
             f = f.f
         else:
-            return Explanation(_of_compiled(f), [])
+            return Explanation(_of_compiled(f))
+    if isinstance(f, PullbackAt) and not args and not kwargs:
+        return _of_pullback(f)
     if stop not in (None, "nan", "inf"):
-        raise ValueError(f"stop={stop!r} is none of None, 'nan', 'inf'")
-    return _of_call(f, value(args), value(kwargs), stop)
+        known = "None, 'nan', 'inf'"
+        raise refusal("value of an option", name="stop", x=repr(stop), known=known)
+    return of_call(f, value(args), value(kwargs), stop)
 
 
 # ---- a compiled function ------------------------------------------------------------------------
 
 
 def _of_compiled(compiled: Compiled) -> str:
-    lines = [f"{compiled!r}: {len(compiled.kinds)} kinds of arguments"]
+    lines = [f"<compiled {name_of(compiled.f)}>: {len(compiled.kinds)} kinds of arguments"]
     for key, kind in compiled.kinds.items():
         lines.append(f"arguments {_arguments(key)}")
         if kind.reason:
@@ -206,124 +151,24 @@ def _arguments(key: Any) -> str:
     return ", ".join(shown) or "none"
 
 
-# ---- a call -------------------------------------------------------------------------------------
+# ---- a pullback ---------------------------------------------------------------------------------
 
 
-class _Stop(Exception):  # noqa: N818 - it ends a call that is looked at
-    ends_run = True
-
-
-class _Watched(Recorder):
-    """A recorder that notes of each step where it was, how long it took, and what it gave."""
-
-    __slots__ = ("bad", "infinite", "last", "moving", "noted", "place", "stop")
-
-    def __init__(self, stop: str | None) -> None:
-        super().__init__(Constants(False))
-        self.noted: list[ExplainedStep] = []
-        self.moving: set[int] = set()  # the steps whose results have a derivative in the inputs
-        self.stop = stop
-        self.bad: ExplainedStep | None = None
-        self.place = ""  # in its result
-        self.infinite: ExplainedStep | None = None  # the first one with an infinity
-        self.last = time.perf_counter()
-
-    def append(self, step: tuple | None, y: Any) -> None:
-        super().append(step, y)
-        now = time.perf_counter()
-        f, args, kwargs = step if step is not None else ("input", (), {})
-        reads = tuple(x.position for x in iterate_leaves((args, kwargs)) if type(x) is Slot)
-        name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
-        finite = _is_finite(y, self.stop)
-        cuts = False
-        if step is None or not self.moving.isdisjoint(reads):
-            cuts = step is not None and _is_constant(f, y)
-            if not cuts:
-                self.moving.add(len(self.noted))
-        through = pulled()
-        line, of = (user_line(), "") if through is None else (through.line, through.name)
-        made = ExplainedStep(name, self.forms[-1], line, now - self.last, reads, finite, cuts, of)
-        self.noted.append(made)
-        if self.stop == "nan" and self.infinite is None and not _is_finite(y, "inf"):
-            self.infinite = made
-        if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
-            self.bad, self.place = made, _place_of_bad(y, self.stop)
-            if self.stop is not None:
-                raise _Stop
-        self.last = time.perf_counter()
-
-
-def _is_constant(f: Any, y: Any) -> bool:
-    """Say whether ``y = f(...)`` has no derivative: its dtype tells, or the rule of ``f``."""
-    leaves = [np.asarray(leaf).dtype.kind for leaf in iterate_leaves(y)]
-    if not any(kind in "fcO" for kind in leaves):
-        return True
-    kind = rrule.kind_of(f) if callable(f) else None
-    rows = () if kind is None else kind.rows
-    still = [constant == 0 for row in rows for constant in row.constants]
-    return kind is not None and (kind.constant or (bool(still) and all(still)))
-
-
-def _place_of_bad(y: Any, stop: str | None) -> str:
-    """Return the words for the index of the first number that is not finite."""
-    bad = np.isnan(y) if stop == "nan" else ~np.isfinite(y)
-    return at_index(tuple(map(int, np.argwhere(bad)[0])))
-
-
-def _is_finite(y: Any, stop: str | None) -> bool:
-    if not isinstance(y, np.ndarray | np.inexact | float | complex):
-        return True
-    y = np.asarray(y)
-    if y.dtype.kind not in "fc":
-        return True
-    return not np.isnan(y).any() if stop == "nan" else bool(np.isfinite(y).all())
-
-
-def _of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explanation:
-    recorder, ended = _Watched(stop), ""
-    given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
-    try:
-        with (
-            np.errstate(all="ignore"),
-            told_of_batches() as batches,
-            watching(Stops()),
-            pulling_through(None),
-        ):
-            run(f, given, options)
-    except _Stop:
-        pass
-    except NotRecordable as error:
-        ended = f"the steps end here: {error} cannot be followed"
-    steps = recorder.noted
-    lines = [f"{name_of(f)}: {len(steps)} steps", *batches[:LINES_SHOWN]]
-    if not steps:
-        ended = ended or "no argument is a number or an array of NumPy: there is nothing to follow"
-    if ended:
-        lines.append(ended)
-    if recorder.bad is not None:
-        lines.append(f"the first one that is not finite: {recorder.bad}{recorder.place}")
-        if stop == "nan" and recorder.infinite not in (None, recorder.bad):
-            lines.append(f"an infinity came before it: {recorder.infinite}")
-    cuts = list(dict.fromkeys(f"{step.name} in {step.line}" for step in steps if step.cuts))
-    if cuts:
-        more = f" and {len(cuts) - LINES_SHOWN} more" * (len(cuts) > LINES_SHOWN)
+def _of_pullback(pullback: PullbackAt) -> Explanation:
+    held = held_by(pullback)
+    total = sum(x.bytes for x in held)
+    lines = [f"{pullback!r} holds {_size(total)}"]
+    for x in held:
+        share = f"{100 * x.bytes / total:3.0f} %"
         lines.append(
-            f"constant, so that no derivative passes: {', '.join(cuts[:LINES_SHOWN])}{more}"
+            f"  {x.line:28} {x.name:20} {_size(x.bytes):>10} {share}  {x.operations} of them"
         )
-    lines += ["where the time went:", *_times(steps), "steps:"]
-    lines += [str(step) for step in steps[:LINES_SHOWN]]
-    if len(steps) > LINES_SHOWN:
-        lines.append(f"and {len(steps) - LINES_SHOWN} more")
-    return Explanation("\n".join(lines), steps, recorder.bad)
+    return Explanation("\n".join(lines), held=held)
 
 
-def _times(steps: list[ExplainedStep]) -> list[str]:
-    """Return the lines of the user's in which most of the time was spent."""
-    spent: dict[tuple[str, str], list[float]] = {}
-    for step in steps:
-        spent.setdefault((step.line, step.name), []).append(step.seconds)
-    most = sorted(spent.items(), key=lambda item: -sum(item[1]))[:10]
-    return [
-        f"  {line:28} {name:20} {len(seconds):6} times {1e3 * sum(seconds):9.3f} ms"
-        for (line, name), seconds in most
-    ]
+def _size(count: int) -> str:
+    """Return a number of bytes in the unit that fits."""
+    size, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size, _ = size / 1000, units.pop(0)
+    return f"{size:.3g} {units[0]}"

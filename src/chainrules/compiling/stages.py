@@ -12,6 +12,7 @@ import numpy as np
 
 from ..config import user_line
 from ..rules import name_of
+from ..rules.refusals.table import refusal
 from .ir.looks import Look, NotRecordable
 from .ir.printing import Operation, arguments_text, operand_text, short_name, shown
 from .ir.values import ComplexPair, Group, LoopInput, LoopResult, LoopValue, RealValue
@@ -252,7 +253,8 @@ def of_arguments(
 ) -> str:
     """Return the program of one call at ``stage``, or why it is not compiled."""
     if stage not in (*STAGES, "all"):
-        raise ValueError(f"stage={stage!r} is none of {', '.join(map(repr, STAGES))}, 'all'")
+        known = ", ".join(map(repr, [*STAGES, "all"]))
+        raise refusal("value of an option", name="stage", x=repr(stage), known=known)
     try:
         program = StagedProgram(f, args, kwargs, frozen, threads)
     except NotRecordable as error:

@@ -1,21 +1,15 @@
 """Guard tree: the recordings for one cache key, each found by what its guards saw."""
 
 import enum
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from ..config.thresholds import WASTED_KINDS
 from .agreement import coarsest
+from .ir.looks import Look
 from .quick import Quick, quick
 from .record.captured_state import Captured
 from .record.recorder import Recorder
 from .replay import Missed
-
-LOSES = (
-    "nearly each call was recorded anew, since integers, texts, lengths or options among its "
-    "arguments were others; give a number that changes as a float (float(t)), pad arrays to a few "
-    "lengths, or compile what does not see these"
-)
 
 
 class RecordedPath:
@@ -32,6 +26,21 @@ class RecordedPath:
         self.example: tuple[tuple, dict] | None = None  # arguments that it was recorded with
         self.replayed = 0
         self.checked = False
+        self.review = (
+            1  # replay that is compared with the function; each later one comes twice as late
+        )
+        self.seconds = 0.0  # of CPU time that a replay took when it was tried
+        self.cost = 0.0  # seconds that it took to be made
+        self.saves = 0.0  # seconds that the function takes longer than a replay
+
+    def settle(self, cost: float, eager: float | None) -> None:
+        """Note what it cost to be made, where the time that the function takes is known."""
+        if eager is not None:
+            self.cost, self.saves = cost - eager, eager - self.seconds
+
+    @property
+    def loss(self) -> float:
+        return self.cost - self.replayed * self.saves
 
 
 class State(enum.Enum):
@@ -75,6 +84,8 @@ class CacheEntry:
         self.captured: Any = captured  # None where that cannot be said, for ``reason``
         self.root: RecordedPath | None = None
         self.recordings = 0
+        self.attempts = 0  # recordings that were begun
+        self.lost = 0.0  # seconds of those that came to nothing, or are there no more
         self.restarts = 0
         self.forgiven = False  # a first change of what is captured
         self.reason = reason
@@ -105,7 +116,8 @@ class CacheEntry:
 
     def restart(self, captured: Captured | None, reason: str) -> None:
         """Begin anew, with what is captured now; with a ``reason`` the entry is refused."""
-        self.root, self.recordings = None, 0
+        self._let_go()
+        self.recordings = 0
         self.captured, self.reason, self.forgiven = captured, reason, False
 
     def recapture(self, captured: Captured | None, reason: str) -> None:
@@ -114,7 +126,7 @@ class CacheEntry:
 
     def drop(self) -> None:
         """Let go of the recordings, since the function has effects that replays would not have."""
-        self.root = None
+        self._let_go()
 
     def close(self, reason: str) -> None:
         """Make no more recordings; those that there are stay."""
@@ -122,7 +134,15 @@ class CacheEntry:
 
     def refuse(self, reason: str) -> None:
         """Let go of the recordings, and make no more."""
-        self.root, self.reason = None, reason
+        self._let_go()
+        self.reason = reason
+
+    def _let_go(self) -> None:
+        self.lost, self.root = self.loss(), None
+
+    def loss(self) -> float:
+        """Return the seconds that recordings took, less those that replays have saved."""
+        return self.lost + sum(recording.loss for recording in self.all_recordings())
 
     def quickly(self, key: Hashable, args: tuple, values: list) -> Quick | None:
         """Return the quick way for calls of this kind, if there is one."""
@@ -147,34 +167,30 @@ class CacheEntry:
 
     def too_many(self, paths: int) -> str:
         """Say that there are more ways than ``paths``, and where most of them part."""
+        remedy = "" if self._is_asked_for_numbers() else ", or raise paths="
+        return f"there are more than {paths} ways through it: {self.parting()}{remedy}"
+
+    def parting(self) -> str:
+        """Say where most ways part, and what to write instead."""
         lines: dict[str, int] = {}
-        kinds: set[str] = set()
-        for recording in self.all_recordings():
-            for at, _ in recording.others:
-                look = recording.looks[at]
-                lines[look.line] = lines.get(look.line, 0) + 1
-                kinds.add(look.kind)
+        for look in self._parting_looks():
+            lines[look.line] = lines.get(look.line, 0) + 1
         most = max(lines, key=lambda line: lines[line], default="an unknown line")
-        if kinds & {"float", "value"}:
+        if self._is_asked_for_numbers():
             return (
-                f"there are more than {paths} ways through it: in {most} numbers are handed "
-                "to what is not NumPy's, such as math.sin; write np.sin, or cr.adopt() for "
-                "the module, or compile what comes before and after by itself"
+                f"in {most} numbers are handed to what is not NumPy's, such as math.sin or a "
+                "solver that is no step; write np.sin, or cr.adopt() for the module, or compile "
+                "what comes before and after by itself"
             )
         return (
-            f"there are more than {paths} ways through it, most of which part in {most}, "
-            "where it looks at values; compile what does so by itself (@cr.compile), or raise "
-            "paths="
+            f"most of them part in {most}, where it looks at values; write np.where, cr.while_loop "
+            "or cr.loop, or compile what does so by itself (@cr.compile)"
         )
 
+    def _is_asked_for_numbers(self) -> bool:
+        return not {"float", "value"}.isdisjoint(look.kind for look in self._parting_looks())
 
-def loses(kinds: Collection[CacheEntry]) -> bool:
-    """Say whether nearly each call so far was recorded, and none of another kind will be.
-
-    A replay saves less than a recording costs: where there are fewer replays than recordings, the
-    function was faster as it is.
-    """
-    if len(kinds) < WASTED_KINDS:
-        return False
-    made = [path for kind in kinds for path in kind.all_recordings()]
-    return len(made) >= WASTED_KINDS and sum(path.replayed for path in made) < len(made)
+    def _parting_looks(self) -> Iterator[Look]:
+        for recording in self.all_recordings():
+            for at, _ in recording.others:
+                yield recording.looks[at]

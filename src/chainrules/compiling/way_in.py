@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Literal, TypeVar, overload
 
 from ..rules.annotations import P
+from ..rules.refusals.table import refusal
 from .compiled import Compiled
 
 R = TypeVar("R")
@@ -123,7 +124,9 @@ def compile(  # type: ignore[misc]
         ("fallback", fallback, ("eager", "error")),
     ):
         if x not in known:
-            raise ValueError(f"{name}={x!r} is none of {', '.join(map(repr, known))}")
+            raise refusal(
+                "value of an option", name=name, x=repr(x), known=", ".join(map(repr, known))
+            )
     if type(threads) is not int or threads < 1:
         raise ValueError(f"threads={threads!r} is no number of threads")
     if not callable(f):

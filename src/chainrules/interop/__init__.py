@@ -11,9 +11,14 @@ from typing import Any
 from ..rules.rulesets.functions.foreign import Foreign
 
 __all__ = ["Foreign"]
+_LIBRARIES = ("autograd", "casadi", "jax", "pytensor", "torch")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("autograd", "casadi", "jax", "pytensor", "torch"):
+    if name in _LIBRARIES:
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_LIBRARIES]

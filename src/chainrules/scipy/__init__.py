@@ -44,3 +44,7 @@ def __getattr__(name: str) -> Any:
         found = getattr(_importlib.import_module("scipy"), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return dir(_importlib.import_module("scipy"))

@@ -16,8 +16,10 @@ from concurrent.futures import TimeoutError as LateError
 from typing import Any
 
 from .....config import LostDataError, LostDerivativeError, user_line
+from .....config.progress import long_work
+from .....config.tracebacks import trim_all
 from .... import name_of
-from ..progress import Progress
+from ..progress import Progress, Shown
 from .chunks import RowHandle, place_of, run_rows, sizes
 from .items import Item
 from .parcels import Parcel, opened
@@ -82,8 +84,10 @@ class Site(ABC):
     def finish_sums(self, handles: list, listed: bool, name: str) -> tuple[Any, list]:
         """Return the sums of the first parts of what tasks gave, and where asked the others."""
 
-    def bar(self, name: str, count: int) -> Progress | None:
-        return Progress(name, count, unit="items") if self.progress else None
+    def bar(self, name: str, count: int) -> Shown | None:
+        if self.progress:
+            return Progress(name, count, unit="items")
+        return long_work(name, count, "items")
 
     def left(self) -> float | None:
         """Return how many seconds are left of those that the items may take."""
@@ -247,7 +251,11 @@ def unpickled(
         if keys and not buffers:
             return LACKING
         raise
-    return dumps(run_rows(task, common, pickle.loads(rows), where))
+    try:
+        return dumps(run_rows(task, common, pickle.loads(rows), where))
+    except BaseException as error:
+        trim_all(error)  # no door is further out, but a fork has the frames of its parent
+        raise
 
 
 def dumps(x: Any, buffer_callback: Callable | None = None) -> bytes:

@@ -56,6 +56,8 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     if f is scatter:
         shape = args[1] if len(args) > 1 else kwargs["shape"]
         return not any(isinstance(n, Traced) for n in shape)
+    if getattr(f, "__module__", None) == "math":
+        return True
     is_method = isinstance(getattr(f, "__self__", None), np.ufunc)
     if not is_method and (type(f).__hash__ is None or f not in _ONE_SHAPE):
         return False

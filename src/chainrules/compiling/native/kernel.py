@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
-from .limits import KNOWN_OPERATIONS
+from .limits import CAREFUL_LINES, KNOWN_OPERATIONS
 from .locks import making
 from .machine import Code, host_width, llvm
 from .request import Input, NativeProgram, Output, checked
@@ -128,10 +128,18 @@ def text_of(
     return module.text()
 
 
-def code_of(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:
-    """The machine code of a module, with an entry that takes arguments of these kinds."""
+def code_of(
+    module: Module, kinds: list[str], effort: int | None = None, *, free: bool = False
+) -> Code:
+    """The machine code of a module, with an entry that takes arguments of these kinds.
+
+    Without an ``effort`` LLVM's code generator takes its time, but for a long text.
+    """
     message = "this kernel takes " + (", ".join(kinds) or "no arguments")
     module.globals.append(entry_text(module, kinds, message, free=free))
-    code = Code(module.text(), effort)
+    text = module.text()
+    if effort is None:
+        effort = 2 if text.count("\n") <= CAREFUL_LINES else 0
+    code = Code(text, effort)
     code.connect(module.addresses.values())
     return code

@@ -13,10 +13,12 @@ REST_POINTS = 64  # at least, of what is left over, so that it is computed as th
 SUM_BLOCK = 64  # steps between two additions to the total of a sum
 MANY_POINTS = 2000  # of a nest, from which mathematics is written in line, and interleaved
 SHORT_ROWS = 4  # vectors of the innermost axis, up to which all of these are in registers at once
+CAREFUL_LINES = 6000  # of LLVM's text; more are compiled in a hurry, for a tenth of the time
 
 # ---- programs on single numbers: 'RK4 of Lotka-Volterra', 'recurrence of 1000 steps' ----
 
 CAREFUL_OPERATIONS = 500  # of all functions; more are compiled in a hurry
+WRITTEN_OPERATIONS = 300_000  # of all functions, once for each body: LLVM takes some seconds
 FUNCTION_OPERATIONS = 1000  # of one function: LLVM takes more than twice as long for twice as many
 COPIED_RUNS = 500  # of outputs, which one function stores
 COPY_LOOP = 8  # results at equal distances that make a loop

@@ -65,6 +65,12 @@ def _machine(effort: int) -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=effort, jit=True, **models)
 
 
+@functools.cache
+def _writer(effort: int) -> Any:
+    """The target machine that writes the machine code of all modules."""
+    return _machine(effort)
+
+
 class Code:
     """Machine code of one module.
 
@@ -77,16 +83,17 @@ class Code:
 
     def __init__(self, text: str, effort: int = 2) -> None:
         with making:
-            binding, machine = llvm(), _machine(effort)
-            together = _side_by_side()
+            binding, together = llvm(), _side_by_side()
             key = disk_cache.key_of(text, effort, together, *_host(), *binding.llvm_version_info)
-            found = disk_cache.found(key)
-            module = binding.parse_assembly("" if found else text)
-            self._engine = binding.create_mcjit_compiler(module, machine, use_lmm=together or None)
-            if found:
-                self._engine.add_object_file(binding.ObjectFileRef.from_data(found))
-            else:
-                self._engine.set_object_cache(lambda module, code: disk_cache.keep(key, code))
+            code = disk_cache.found(key)
+            if code is None:
+                # A machine that has written code keeps .7 MB, and each engine has one of its own.
+                code = _writer(effort).emit_object(binding.parse_assembly(text))
+                disk_cache.keep(key, code)
+            self._engine = binding.create_mcjit_compiler(
+                binding.parse_assembly(""), _machine(effort), use_lmm=together or None
+            )
+            self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
         self.keep: list[object] = []
 

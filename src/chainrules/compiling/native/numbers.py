@@ -18,14 +18,14 @@ import numpy as np
 
 from .assembler import FunctionText, Lanes, Module, place_of
 from .functions import function_of_c
-from .limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP
+from .limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP, WRITTEN_OPERATIONS
 from .machine import Code
 from .operations import LIBM, emit
 from .placement import Part, Placement
 from .request import NativeProgram, parameters
 from .slots import read_entry, read_slot, write_entry, write_slot
 
-__all__ = ["Numbers"]
+__all__ = ["Numbers", "TooLongError"]
 
 
 # Most operations as one line: much faster than by the emitters, which say the same.
@@ -44,12 +44,20 @@ _TYPES = {"f8": "double", "b1": "i1"}
 Ints = np.ndarray
 
 
+class TooLongError(ValueError):
+    """Error of a program whose machine code would take minutes to make."""
+
+
 class Numbers:
     """The text of a program of shape (), and the data that its memory begins with."""
 
     def __init__(self, program: NativeProgram, module: Module, *, rolled: bool = True) -> None:
         self.program, self.module = program, module
         self.plan = Placement(program, rolled=rolled)
+        #: operations for which there is text: those of a loop's body once
+        self.written = sum(p.run.period if p.run else p.end - p.start for p in self.plan.parts)
+        if self.written > WRITTEN_OPERATIONS:
+            raise TooLongError("too many operations on single numbers, which repeat nowhere")
         one = Lanes(FunctionText(module), 1)
         self.constants = [
             one.boolean(x) if isinstance(x, bool) else one.number(float(x))
@@ -62,9 +70,7 @@ class Numbers:
     @property
     def effort(self) -> int:
         """The level of LLVM's code generator."""
-        parts = self.plan.parts
-        written = sum(p.run.period if p.run else p.end - p.start for p in parts)
-        return 2 if written <= CAREFUL_OPERATIONS else 0
+        return 2 if self.written <= CAREFUL_OPERATIONS else 0
 
     def fill(self, code: Code) -> None:
         """Put constants and tables where the code expects them."""

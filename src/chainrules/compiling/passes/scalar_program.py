@@ -19,6 +19,7 @@ from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.lowering import moves, scatter
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
+from ..native.numbers import TooLongError
 from ..record.recorder import Recorder
 from .memory_sharing import Shared, results_text
 from .scalar_trace import ScalarTrace
@@ -39,7 +40,9 @@ class ResultPlace(NamedTuple):
             read = f"{held}[{self.start}]"
             if form.kind in (np.float64, np.bool_):
                 return read
-            return f"{read}.item()" if form.kind in (float, bool) else f"int64({read})"
+            if form.kind in (float, bool):
+                return f"{read}.item()"
+            return f"int({read})" if form.kind is int else f"int64({read})"
         text = f"{held}[{self.start}:{self.start + math.prod(form.shape)}]"
         text += ".astype(int64)" if self.kind == "i8" else ".copy()"
         if len(form.shape) == 1:
@@ -65,14 +68,17 @@ class NativeLine:
         refuse_last_bits(recorder)
         shared = Shared(recorder)
         self.line = ScalarTrace(recorder, shared.roots)
+        self.given_forms = [recorder.forms[position] for position in recorder.inputs]
         self.looks = [look for _, look in recorder.looks]
         self.numbers: list[int] = []
         self.truths: list[int] = []
         self.quick: dict[int, int] = {}  # of a look, which truth it is
         for at, look in enumerate(self.looks):
-            if look.kind in TRUTHS:
+            is_truth = look.kind in TRUTHS
+            truth = self.line.truth(look) if is_truth else self.line.is_same(look)
+            if truth is not None:
                 self.quick[at] = len(self.truths)
-                self.truths.append(self.line.truth(look))
+                self.truths.append(truth)
         self.slow: dict[int, str] = {}  # of a look, how its value is read
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
@@ -82,7 +88,7 @@ class NativeLine:
         self.names = {
             **names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
             "int64": np.int64, "__name__": __name__,
-            "expected": bytes(self.looks[at].seen == ("bool", True) for at in self.quick),
+            "expected": bytes(self.looks[at].seen != ("bool", False) for at in self.quick),
         }  # fmt: skip
         missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
         self.names["first_missed"] = missed
@@ -120,7 +126,10 @@ class NativeLine:
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
         self.needed = order
         self.request = (), line.inputs, ops, outputs
-        return build(*self.request), arrays[0][0], arrays[1][0]
+        try:
+            return build(*self.request), arrays[0][0], arrays[1][0]
+        except TooLongError as error:
+            raise NotLowered(str(error)) from None
 
     def requests(self) -> list[tuple]:
         """Return what :func:`native.build` was asked for."""
@@ -129,15 +138,21 @@ class NativeLine:
     def _source(self, results: list[str]) -> str:
         lines = ["def run(values):", "n = numbers.copy()"]
         lines += ["t = truths.copy()"] if self.truths else []
-        lines.append(f"kernel({', '.join(['*values', *self.given])})")
+        whole = [k for k, form in enumerate(self.given_forms) if form and form.kind is int]
+        given = [
+            f"float(values[{k}])" if k in whole else f"values[{k}]"
+            for k in range(len(self.given_forms))
+        ]
+        given = given if whole else ["*values"]
+        lines.append(f"kernel({', '.join([*given, *self.given])})")
         if self.quick or self.slow:
-            q = len(self.quick)
+            q, unseen = len(self.quick), self.slow.keys() - self.quick.keys()
             changed = (
                 f"t[:{q}].tobytes() != expected"
                 if q < len(self.truths)
                 else ("t.tobytes() != expected")
             )
-            condition = "True" if self.slow else changed
+            condition = "True" if unseen else changed
             lines += [
                 f"if {condition}:",
                 f"    missed = first_missed(n, {'t' if self.truths else None})",
@@ -149,7 +164,8 @@ class NativeLine:
 class FirstMissed(NamedTuple):
     """Finds the first look that sees something else than it did, and what.
 
-    Of a look ``quick`` says which truth it is, and ``slow`` how its value is read.
+    Of a look ``quick`` says which truth it is, and ``slow`` how its value is read; of one with both
+    the truth is that nothing has changed.
     """
 
     looks: list[Look]
@@ -159,9 +175,9 @@ class FirstMissed(NamedTuple):
 
     def __call__(self, n: np.ndarray, t: np.ndarray) -> Missed | None:
         for at, look in enumerate(self.looks):
-            if at in self.quick:
+            if at in self.quick and at not in self.slow:
                 seen: Any = ("bool", bool(t[self.quick[at]]))
-            elif at in self.slow:
+            elif at in self.slow and not (at in self.quick and t[self.quick[at]]):
                 seen = look.at(eval(self.slow[at], {**self.names, "n": n, "t": t}))
             else:
                 continue

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import ITEM_ROWS
+from ...config.thresholds import ITEM_ROWS, SEARCHED_TABLE
 from ...rules import getitem
 from ...rules.linear.steps import Slot, part_at
 from ...rules.rulesets.arrays.indexing import scatter
@@ -20,6 +20,9 @@ from ..ir.forms import ValueForm
 from ..ir.lowering import LOGIC, MOVING
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 from ..native.way_tree import NestedLoop, NestedResult
+
+_EXACT = 1 << 53
+LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
 
 
 def _sum(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any = False) -> Names:
@@ -67,6 +70,21 @@ def _reduction(name: str, empty: Any) -> Callable:
 def _count_nonzero(line: Any, form: ValueForm, x: Any, axis: Any = None) -> Names:
     truths = line.as_kind(line.names(x), "b1")
     return line.reduced("add", line.as_kind(truths, "f8"), "i8", settings(axis), False, 0.0)
+
+
+def _searchsorted(line: Any, form: ValueForm, table: Any, x: Any, side: Any = "left") -> Names:
+    """Count the entries of a constant table that lie before ``x``; NaN lies behind all."""
+    entries = np.asarray(settings(table))
+    if entries.dtype != np.float64 or entries.size > SEARCHED_TABLE:
+        raise NotLowered("a table of other numbers, or a long one")
+    if not np.all(entries[1:] >= entries[:-1]) or np.any(np.isnan(entries)):
+        raise NotLowered("a table that is not sorted")
+    given = line.as_kind(line.names(x), "f8")
+    rows = Names(given.ids[..., None], "f8")
+    compared = "less_equal" if side == "left" else "less"
+    at_end = line.each(compared, "b1", rows, line.names(entries))
+    before = line.each("logical_not", "b1", at_end)
+    return line.reduced("add", line.as_kind(before, "f8"), "i8", -1, False, 0.0)
 
 
 def _accumulated(name: str) -> Callable:
@@ -206,6 +224,25 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     return parts[k]
 
 
+def of_counts(line: Any, name: str, xs: list[Names]) -> Names:
+    """Lower an operation on Python's integers, which a float64 holds exactly to 2**53."""
+    if any(x.kind != "i8" or x.ids.ndim for x in xs):
+        raise NotLowered(f"{name} of truths and integers")
+    bounds = [line.bounds.get(int(x.ids), LARGEST) for x in xs]
+    bounds = [
+        abs(int(line.constants[-int(x.ids) - 1])) if x.ids < 0 else bound
+        for x, bound in zip(xs, bounds, strict=True)
+    ]
+    if name not in ("add", "subtract", "multiply", "negative", "remainder"):
+        raise NotLowered(f"{name} of integers")
+    bound = math.prod(bounds) if name == "multiply" else sum(bounds)
+    if bound > _EXACT:
+        raise NotLowered("integers that may be larger than a float64 holds exactly")
+    y = line.each(name, "i8", *xs)
+    line.bounds[int(y.ids)] = bound
+    return y
+
+
 def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[Names]:
     """Return what a loop within a step gives: how many rounds there were, its carry, its rows."""
     names = [line.names(x) for x in args]
@@ -246,7 +283,8 @@ STEPS: dict[Any, Callable] = {
     np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
     np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
     np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
-    np.count_nonzero: _count_nonzero, np.cumsum: _accumulated("add"),
+    np.count_nonzero: _count_nonzero,
+    np.searchsorted: _searchsorted, np.cumsum: _accumulated("add"),
     np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
     np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
     np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,

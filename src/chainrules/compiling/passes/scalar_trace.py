@@ -5,7 +5,9 @@
 """
 
 import math
+import operator
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,22 @@ from ...config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
-from ..ir.looks import Look, bits
+from ..ir.looks import WHOLE, Look, bits
 from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input
+from ..native.limits import WRITTEN_OPERATIONS
 from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
-from .scalar_steps import STEPS, nested_loop
+from .scalar_simplification import simplified
+from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
 
-_LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64
+_NUMBERS = (float, np.float64)
+_BUILT_IN = type(operator.add)
+_FLOAT_OPERATIONS = {
+    operator.add: "add", operator.sub: "subtract", operator.mul: "multiply",
+    operator.truediv: "divide", operator.neg: "negative",
+}  # fmt: skip
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
 
@@ -42,6 +51,7 @@ class ScalarTrace:
     ) -> None:
         self.whole = whole
         self.exact: list[int] = []
+        self.bounds: dict[int, int] = {}  # of integers, by name: what they are not larger than
         self.finite: list[int] = []
         self.forms = recorder.forms
         self.constants: list[Any] = []
@@ -54,10 +64,11 @@ class ScalarTrace:
         for position in recorder.inputs:
             self.values[position] = self.input(recorder.forms[position])
         self.first = len(self.inputs)
+        most = WRITTEN_OPERATIONS if whole else SCALAR_OPERATIONS
         for position, f, args, kwargs, _, last in recorder.plan:
             self.values[position] = self.lowered(position, f, args, kwargs or {})
             self.ends.append(len(self.ops))
-            if len(self.ops) > SCALAR_OPERATIONS:
+            if len(self.ops) > most:
                 raise NotLowered("too many operations on single numbers")
             for read in last:
                 if read not in kept:
@@ -67,7 +78,8 @@ class ScalarTrace:
 
     def input(self, form: ValueForm | None) -> Names:
         kind = "f8"
-        if self.whole and form is not None and form.kind in (int, np.int64):
+        whole = (int, np.int64) if self.whole else (int,)
+        if form is not None and form.kind in whole and (self.whole or not form.array):
             kind = "i8"
         elif form is None or form.kind not in FLOATS:
             raise NotLowered("an argument that is no float64")
@@ -107,7 +119,7 @@ class ScalarTrace:
         if kind is float or kind is np.float64:
             return Names(np.array(self.constant(float(x))), "f8")
         if kind is int or kind is np.int64:
-            if abs(x) > _LARGEST:
+            if abs(x) > LARGEST:
                 raise NotLowered("a large integer")
             return Names(np.array(self.constant(float(x))), "i8")
         if kind is bool or kind is np.bool_:
@@ -115,7 +127,7 @@ class ScalarTrace:
         if kind is np.ndarray and x.dtype.kind in "fiub" and x.size <= SCALAR_ARRAY:
             if x.dtype.kind == "f" and x.dtype != np.float64:
                 raise NotLowered(f"an array of {x.dtype}")
-            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > _LARGEST:
+            if x.dtype.kind in "iu" and x.size and max(-int(x.min()), int(x.max())) > LARGEST:
                 raise NotLowered("a large integer")
             truth = x.dtype.kind == "b"
             convert: Callable = bool if truth else float
@@ -152,6 +164,20 @@ class ScalarTrace:
             return self.op("isfinite", name)
         return name if x.kind == "b1" else self.op("bool", name)
 
+    def is_same(self, look: Look) -> int | None:
+        """Return the name of the truth that a look sees the whole number that it saw.
+
+        None where it looks at something else.
+        """
+        if look.kind not in WHOLE:
+            return None
+        x, seen = self.values[look.position], look.seen
+        if type(x) is not Names or x.kind != "i8" or x.ids.size != 1 or type(seen) is not tuple:
+            return None
+        if seen[0] != "int" or abs(seen[1]) > LARGEST:
+            return None
+        return self.op("equal", int(x.ids.reshape(-1)[0]), self.constant(float(seen[1])))
+
     def program(self, wanted: list[int]) -> tuple[list[int], list[tuple], Callable[[int], Any]]:
         """Return the operations that the numbers ``wanted`` need: their names, and themselves.
 
@@ -178,7 +204,7 @@ class ScalarTrace:
 
     def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
-        simple = _simplified(self, name, ids)
+        simple = simplified(self, name, ids)
         if simple is not None:
             return simple
         key = (name, *ids)
@@ -205,10 +231,34 @@ class ScalarTrace:
             (x,) = xs
             flat = [self.op(name, k) for k in x.ids.reshape(-1).tolist()]
             return Names(np.array(flat, np.int64).reshape(x.ids.shape), kind)
-        arrays = np.broadcast_arrays(*[x.ids for x in xs])
-        rows = zip(*[a.reshape(-1).tolist() for a in arrays], strict=True)
-        flat = [self.op(name, *row) for row in rows]
-        return Names(np.array(flat, np.int64).reshape(arrays[0].shape), kind)
+        arrays = [x.ids for x in xs]
+        shapes = {a.shape for a in arrays if a.ndim}
+        if len(shapes) > 1:
+            arrays = list(np.broadcast_arrays(*arrays))
+            shapes = {arrays[0].shape}
+        (shape,) = shapes
+        lists = [a.reshape(-1).tolist() if a.ndim else repeat(a.item()) for a in arrays]
+        flat = [self.op(name, *row) for row in zip(*lists)]
+        return Names(np.array(flat, np.int64).reshape(shape), kind)
+
+    def float_operation(self, f: Any, args: tuple) -> Names | None:
+        """Lower an operation on two float64 numbers that gives one, as nearly all of long programs.
+
+        It gives what :meth:`elementwise` gives of these; None of other operands.
+        """
+        ids = []
+        for x in args:
+            kind = type(x)
+            if kind is Slot:
+                y = self.values[x.position]
+                if type(y) is not Names or y.kind != "f8" or y.ids.ndim:
+                    return None
+                ids.append(y.ids.item())
+            elif kind is float:
+                ids.append(self.constant(x))
+            else:
+                return None
+        return Names(np.array(self.op(_FLOAT_OPERATIONS[f], *ids)), "f8")
 
     def elementwise(self, f: Any, xs: list[Names], form: ValueForm) -> Names:
         truths = all(x.kind == "b1" for x in xs)
@@ -218,6 +268,8 @@ class ScalarTrace:
         kind = "i8" if self.whole and form.kind is int else kind_of(form)
         if name in LOGIC:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
+        if kind == "i8" and form.kind is int and not self.whole:
+            return of_counts(self, name, xs)
         if kind == "i8" and name not in _WHOLE:
             if name != "multiply" or not self.whole:
                 raise NotLowered(f"{name} of integers")
@@ -298,6 +350,10 @@ class ScalarTrace:
     def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
         if form is None:
             return self.several(f, args, kwargs)
+        if form.kind in _NUMBERS and type(f) is _BUILT_IN and f in _FLOAT_OPERATIONS:
+            y = self.float_operation(f, args)
+            if y is not None:
+                return y
         if form.array and math.prod(form.shape) > SCALAR_ARRAY:
             raise NotLowered("a large array")
         if f is getitem and len(args) + len(kwargs) == 2:
@@ -348,65 +404,3 @@ class ScalarTrace:
         x = self.names(args[0])
         parts = f(x.ids, *settings(args[1:]), **settings(kwargs))
         return [Names(np.asarray(part), x.kind) for part in parts]
-
-
-def _simplified(line: ScalarTrace, name: str, ids: tuple) -> int | None:
-    """Return what an operation gives where that is known to the last bit, or to rounding."""
-    constants = [line.constants[-k - 1] for k in ids if k < 0]
-    if name == "power by itself":
-        half = bool(constants) and ids[1] < 0 and constants[-1] == 0.5
-        return _half_power(line, ids[0]) if half else line.op("power", *ids)
-    if not constants:
-        return None
-    if len(constants) == len(ids) and name in _FOLDED:
-        with np.errstate(all="ignore"):
-            y = _FOLDED[name](*[np.float64(x) for x in constants])
-        return line.constant(bool(y) if isinstance(y, np.bool_) else float(y))
-    if name == "add" and _is_zero(constants[0]):
-        other = ids[1] if ids[0] < 0 else ids[0]
-        made = line.ops[other - line.first] if other >= line.first else ("",)
-        if made[0] == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in made[1:]):
-            return other  # it is no -0.0 any more
-    if name in ("multiply", "divide", "subtract", "power") and len(ids) == 2:
-        a, b = ids
-        x = line.constants[-b - 1] if b < 0 else line.constants[-a - 1]
-        if b < 0 and name == "power":
-            return _power(line, a, x)
-        if name == "multiply" and abs(x) == 1.0:
-            other = a if b < 0 else b
-            return other if x == 1.0 else line.op("negative", other)
-        if b < 0 and name == "divide" and abs(x) == 1.0:
-            return a if x == 1.0 else line.op("negative", a)
-        if b < 0 and name == "subtract" and x == 0.0 and not np.signbit(x):
-            return a
-    return None
-
-
-def _power(line: ScalarTrace, a: int, exponent: float) -> int | None:
-    if exponent == 1.0:
-        return a
-    if exponent in (2.0, 3.0, 4.0):
-        square = line.op("multiply", a, a)
-        if exponent == 2.0:
-            return square
-        return line.op("multiply", square, a if exponent == 3.0 else square)
-    return line.op("reciprocal", a) if exponent == -1.0 else None
-
-
-def _is_zero(x: float) -> bool:
-    return x == 0.0 and not np.signbit(x)
-
-
-def _half_power(line: ScalarTrace, a: int) -> int:
-    """Return ``a ** 0.5`` where that is no root to NumPy: of -0.0 it is 0.0, and of -inf inf."""
-    root = line.op("sqrt", line.op("add", a, line.constant(0.0)))
-    least = line.op("equal", a, line.constant(-np.inf))
-    return line.op("where", least, line.constant(np.inf), root)
-
-
-_FOLDED: dict[str, Any] = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
-    "negative": np.negative, "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
-    "greater": np.greater, "greater_equal": np.greater_equal, "not_equal": np.not_equal,
-    "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "sqrt": np.sqrt,
-}  # fmt: skip

@@ -9,6 +9,7 @@
 in pieces of some thousand lines, which hand values on in a list.
 """
 
+import functools
 import math
 import operator
 import re
@@ -59,21 +60,26 @@ class Writer:
         self.missed = missed
         self.plan = factored(recorder) if shares else recorder.plan
         self.output = output
-        self.source = ""
+        self.sources: list[str] = []  # of the pieces
         self.names: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
         self.reads: set[int] = set()
         self.factors: set[int] = set()  # the matrices that have been factorised
 
-    def large(self) -> set[int]:
-        """Return the results that are not kept longer than needed."""
+    @property
+    def source(self) -> str:
+        return "".join(self.sources)
+
+    @functools.cached_property
+    def large(self) -> set[str]:
+        """Names of the results that are not kept longer than needed."""
         forms = enumerate(self.recorder.forms)
-        return {p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO}
+        large = [p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO]
+        return {f"{letter}{p}" for p in large for letter in "fvw"}
 
     def let_go(self, lines: list[str]) -> list[str]:
         """Return the lines with ``v7 = None`` behind the last one that reads a large result."""
-        large = {f"{letter}{p}" for p in self.large() for letter in "fvw"}
-        if not large:
+        if not self.large:
             return lines
         last: dict[str, int] = {}
         for k, line in enumerate(lines):
@@ -81,7 +87,7 @@ class Writer:
                 last[name] = k
         freed: dict[int, list[str]] = {}
         for name, k in last.items():
-            if name in large and k < len(lines) - 1:
+            if name in self.large and k < len(lines) - 1:
                 freed.setdefault(k, []).append(f"{name} = None")
         return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
 
@@ -100,15 +106,19 @@ class Writer:
                 self.looks_before(len(self.recorder.steps) + 1, at, looks, lines)
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
             blocks.append((lines, self.reads - made, made))
-        return [self._compiled(k, *block, blocks[k + 1 :]) for k, block in enumerate(blocks)]
+        pieces, later = [], set[int]()  # what is read by pieces behind
+        for k, (lines, reads, made) in reversed(list(enumerate(blocks))):
+            pieces.append(self._compiled(k, lines, reads, made & later))
+            later |= reads
+        self.sources.reverse()
+        return pieces[::-1]
 
-    def _compiled(self, k: int, lines: list[str], reads: set, made: set, later: list) -> Callable:
-        wanted = set().union(*(reads for _, reads, _ in later)) & made if later else set()
+    def _compiled(self, k: int, lines: list[str], reads: set, wanted: set) -> Callable:
         text = [f"v{position} = r[{position}]" for position in sorted(reads)]
         text += lines
         text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
         source = "\n    ".join(["def piece(r):", *self.let_go(text)])
-        self.source += source + "\n"
+        self.sources.append(source + "\n")
         names = {**self.names, "__name__": __name__}
         exec(compile(source, f"<recording, piece {k}>", "exec"), names)
         piece: Callable = names.pop("piece")  # else it waits for Python's collector

@@ -5,7 +5,7 @@ the 2 and the text belong to the kind, for which there are recordings of their o
 """
 
 import enum
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,19 @@ from .comparison import slot_of
 from .known_types import is_of_python, slots_of
 
 _array, _float64 = np.ndarray, np.float64
+LARGEST_COUNTED = 1 << 31
 
 
-def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
+def signature(args: tuple, kwargs: dict, counted: Collection[int] = ()) -> tuple[Hashable, list]:
     """Return what a recording is made for, and the numbers and arrays that it takes.
 
     Floats and complex numbers and arrays of numbers are taken; everything else belongs to the kind:
-    Python's ints, which are sizes and counts, texts, None.
+    Python's ints, which are sizes and counts, texts, None. Ints are taken, too, at the positions
+    ``counted``.
     """
     key: list[Any] = []
     values: list[Any] = []
-    for x in args:
+    for x in args if not counted else _entered(args, counted, key, values):
         kind = type(x)
         if kind is float or kind is _float64:
             key.append(kind)
@@ -47,6 +49,21 @@ def signature(args: tuple, kwargs: dict) -> tuple[Hashable, list]:
         if len(set(arrays)) < len(arrays):  # the function may ask for x is y
             key.append(tuple(map(arrays.index, arrays)))
     return tuple(key), values
+
+
+def _entered(args: tuple, counted: Collection[int], key: list, values: list) -> Iterator[Any]:
+    """Yield the arguments that are no counted integers; those are entered."""
+    for k, x in enumerate(args):
+        if k in counted and is_counted(x):
+            key.append(int)
+            values.append(x)
+        else:
+            yield x
+
+
+def is_counted(x: Any) -> bool:
+    """Say whether ``x`` is an int that single numbers of machine code hold, sums of it as well."""
+    return type(x) is int and abs(x) <= LARGEST_COUNTED
 
 
 def _layout(x: np.ndarray) -> Hashable:

@@ -1,4 +1,4 @@
-"""Predicates of the recorder on the functions and results that it writes down."""
+"""Predicates of the recorder on what it writes down, and ties of results to what they view."""
 
 import math
 import operator
@@ -13,8 +13,11 @@ from ...rules.tracing.views import (
     Path,
     follow,
     laid_out,
+    numbered_leaves,
+    register_view,
     root_of,
     shares_memory,
+    view_by,
 )
 from ..ir.looks import NotRecordable, bits
 from .recorded_values import RecordedArray, RecordedNumber
@@ -47,13 +50,23 @@ def refuse_view(y: Any, x: Any, f: Any) -> None:
             raise NotRecordable(f"{name_of(f)} that gives a view of an option")
 
 
+def tie(y: Any, f: Any, args: tuple, k: int, options: dict) -> None:
+    """Tie every array in ``y`` that is a view of argument ``k`` to it."""
+    x = args[k]
+    for leaf, part in numbered_leaves(y):
+        untied = type(part) is RecordedArray and root_of(part)[0] is part
+        if untied and is_shared(part, x):
+            given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": options}
+            register_view(part, x, view_by, given, leaf)
+
+
 def is_recorded(y: Any, operation: Any) -> bool:
     """Say whether what an operator gave is recorded; of anything else the value is looked at.
 
     A whole number is recorded where its type does not depend on the numbers.
     """
     if type(y) is int:
-        return operation in _OF_WHOLE
+        return operation in _OF_WHOLE or operation is operator.mod
     return type(y) is _array or type(y) is bool or isinstance(y, NUMBERS)
 
 

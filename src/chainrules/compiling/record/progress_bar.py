@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ...config.progress import LongWork
 from ...rules.rulesets.functions.progress import tqdm_for
 from .constants import Constants
 from .recorder import Recorder
@@ -10,8 +11,10 @@ AT_ONCE = 500  # operations between two looks at the clock
 DELAY = 0.5  # seconds, before which a call is not long
 
 
-def bar(name: str) -> Any:
-    """Return a bar of tqdm's that is seen when the call takes long."""
+def bar(name: str, is_wanted: bool) -> Any:
+    """Return a bar that is seen when the call takes long: of tqdm's, where one is asked for."""
+    if not is_wanted:
+        return LongWork(name, None, "operations recorded")
     return tqdm_for("compile")(desc=name, unit=" operations", delay=DELAY)
 
 

@@ -41,10 +41,7 @@ from ...rules.tracing.views import (
     axes_of,
     follow,
     forget,
-    numbered_leaves,
-    register_view,
     root_of,
-    view_by,
 )
 from ...rules.tracing.writing import begin_write, written
 from ..ir.forms import ValueForm
@@ -221,7 +218,7 @@ class Recorder(Program, Level):
         x, read_a = (a.sample, Slot(a.position)) if a_recorded else (a, self.constants.hold(a))
         z, read_b = (b.sample, Slot(b.position)) if b_recorded else (b, self.constants.hold(b))
         y = self.attempt(operation, x, z)
-        if operation in DIVISIONS and type(y) is float and b_recorded:
+        if operation in DIVISIONS and type(y) in (float, int) and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", about.is_zero)
         step: tuple = operation, (read_a, read_b), {}
@@ -246,7 +243,14 @@ class Recorder(Program, Level):
         return handle
 
     def getitem(self, x: Any, index: Any) -> Any:
-        return self.call(getitem, (x, index), {})
+        if type(index) is not int or x.ndim != 1:
+            return self.call(getitem, (x, index), {})
+        key = getitem, x.position, index
+        known = self.known.get(key)
+        if known is not None:
+            return self.again(*known)
+        y = self.attempt(getitem, x.sample, index)
+        return self.remembered(key, y, (getitem, (Slot(x.position), index), {}))
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         args, kwargs = healed((args, kwargs))
@@ -270,7 +274,7 @@ class Recorder(Program, Level):
     def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
         runs = any(map(may_run, iterate_leaves((args, kwargs))))
         if innermost((f, *args, *kwargs.values())) is self and not runs:
-            return self.step(f, args, kwargs)
+            return self.step(shown(f), args, kwargs)
         return f(*args, **kwargs)
 
     def step(self, g: Any, args: tuple, kwargs: dict) -> Any:
@@ -337,20 +341,11 @@ class Recorder(Program, Level):
         recorded = fold(look, y, step)
         for k, x in enumerate(args):
             if type(x) is RecordedArray and (k == 0 or not is_primitive(f)):
-                self.tie(recorded, f, args, k, kwargs)
+                about.tie(recorded, f, args, k, kwargs)
         for x in kwargs.values():
             if type(x) is RecordedArray and not is_primitive(f):
                 about.refuse_view(recorded, x, f)
         return recorded
-
-    def tie(self, y: Any, f: Any, args: tuple, k: int, options: dict) -> None:
-        """Tie every array in ``y`` that is a view of argument ``k`` to it."""
-        x = args[k]
-        for leaf, part in numbered_leaves(y):
-            untied = type(part) is RecordedArray and root_of(part)[0] is part
-            if untied and about.is_shared(part, x):
-                given = {"f": f, "before": args[:k], "rest": args[k + 1 :], "options": options}
-                register_view(part, x, view_by, given, leaf)
 
     # ---- writes ---------------------------------------------------------------------------------
 

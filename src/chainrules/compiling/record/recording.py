@@ -1,6 +1,6 @@
 """Recording of one call: the function runs on recorded values, and its effects are checked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...rules.linear.steps import Slot
 from ...rules.rulesets.functions.scan import recordings
 from ..ir.looks import NotRecordable
 from ..ir.references import CopyOf
-from .cache_key import BY_VALUE, fields_beside, is_taken, with_inputs
+from .cache_key import BY_VALUE, fields_beside, is_counted, is_taken, with_inputs
 from .captured_state import Captured
 from .constants import Constants
 from .recorded_values import RecordedArray, RecordedNumber
@@ -82,10 +82,12 @@ def record(
     captured: Captured,
     new: Callable[..., Recorder] = Recorder,
     takes: Callable[[Any], bool] = is_taken,
+    counted: Collection[int] = (),
 ) -> tuple[Recorder, Any, Any]:
     """Run ``f`` on recorded values; return the recording, its output with slots, and the result.
 
-    ``new`` makes the recorder, and ``takes`` says which leaves of the arguments are its inputs.
+    ``new`` makes the recorder, and ``takes`` says which leaves of the arguments are its inputs, but
+    for the integers at the positions ``counted``, which are.
     """
     recorder = new(Constants(captured.frozen, captured.constants))
     watch = recorder.watch = CodeWatch(captured)
@@ -101,7 +103,12 @@ def record(
             recorder.inputs.append(taken_before[id(x)].position)
         return taken_before[id(x)]
 
-    given = with_inputs(args, taken, made, takes)
+    given = tuple(
+        [
+            taken(x) if k in counted and is_counted(x) else with_inputs(x, taken, made, takes)
+            for k, x in enumerate(args)
+        ]
+    )
     options = with_inputs(kwargs, taken, made, takes)
     before = [(container, _held_by(container)) for container, _ in made]
     recordings.append(recorder)

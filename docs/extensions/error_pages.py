@@ -1,0 +1,168 @@
+"""Pages of the codes of errors: of each the cause, the remedy, and a program that meets it.
+
+Causes and remedies are those of the classes and of the table of refusals; the programs are those of
+the tests, read from there as text.
+"""
+
+import ast
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chainrules.config import errors
+from chainrules.rules.refusals.table import REFUSALS
+
+TOP = Path(__file__).parents[2]
+FOLDER = TOP / "docs" / "generated" / "errors"
+TESTS = TOP / "tests" / "core"
+HEAD = """# Codes of errors
+
+An error ends with a code, and with the address of its page here: what it means, what to write
+instead, and a program that meets it. In a program, `error.code` is the code. Classes of errors and
+warnings come first, and then each text with which a trace says no; words in braces are filled in.
+
+| code | error | |
+|---|---|---|
+"""
+
+
+class Coded(NamedTuple):
+    """A code, and what its page says."""
+
+    code: str
+    title: str
+    error: type[Exception]
+    cause: str
+    remedy: str
+    programs: dict[str, str]  # by heading
+
+
+def write_pages(app: Any, config: Any) -> None:
+    """Write the page of each code, and their table."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    every = [*_classes(), *_rows()]
+    table = [f"| [{x.code}]({x.code}.md) | `{x.error.__name__}` | {x.title} |" for x in every]
+    contents = "\n".join(["", "```{toctree}", ":hidden:", "", *(x.code for x in every), "```", ""])
+    (FOLDER / "index.md").write_text(HEAD + "\n".join(table) + "\n" + contents, encoding="utf-8")
+    for x in every:
+        (FOLDER / f"{x.code}.md").write_text("\n".join(_page(x)), encoding="utf-8")
+
+
+def _page(x: Coded) -> Iterator[str]:
+    yield f"# {x.code}: {x.title}\n"
+    bases = [b.__name__ for b in x.error.__mro__[1:] if b.__module__ == "builtins"]
+    yield f"`{x.error.__name__}`" + (f", which is also a `{bases[0]}`." if bases else ".")
+    yield f"\n## Cause\n\n{x.cause}\n\n## Remedy\n\n{x.remedy}\n"
+    for heading, program in x.programs.items():
+        yield f"## {heading}\n\n```python\n{program.strip()}\n```\n"
+    yield "[All codes](index.md)\n"
+
+
+def _classes() -> Iterator[Coded]:
+    sys.path.append(str(TESTS))
+    from programs_of_errors import PROGRAMS
+
+    for x in vars(errors).values():
+        if isinstance(x, type) and getattr(x, "code", ""):
+            cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
+            program = PROGRAMS.get(x.code, "").strip()
+            head = "import numpy as np\nimport chainrules as cr\n\n"
+            programs = {"A program that meets it": head + program} if program else {}
+            yield Coded(x.code, x.__name__, x, _as_markdown(cause), _as_markdown(remedy), programs)
+
+
+def _as_markdown(text: str) -> str:
+    return text.replace("``", "`")
+
+
+def _rows() -> Iterator[Coded]:
+    cases = Cases(TESTS / "test_refusals.py")
+    for name, row in REFUSALS.items():
+        cause, remedy = (f"```text\n{text}\n```" for text in (row.cause, row.remedy))
+        yield Coded(row.code, name, row.error, cause, remedy, cases.of(name))
+
+
+class Cases:
+    """The programs of a test file, each with the functions of the file that it needs."""
+
+    def __init__(self, path: Path) -> None:
+        self.text = path.read_text(encoding="utf-8")
+        self.statements = ast.parse(self.text).body
+        (table,) = [
+            node.value
+            for node in self.statements
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "CASES"
+        ]
+        assert isinstance(table, ast.Dict)
+        pairs = zip(table.keys, table.values, strict=True)
+        self.cases = {key.value: value.elts for key, value in pairs}  # type: ignore[union-attr,attr-defined]
+
+    def of(self, name: str) -> dict[str, str]:
+        """Return the program that is refused, and the one that follows the remedy."""
+        headings = "A program that meets it", "One that does not"
+        parts = dict(zip(headings, self.cases.get(name, ()), strict=False))
+        return {
+            heading: self._program(part)
+            for heading, part in parts.items()
+            if not isinstance(part, ast.Constant)
+        }
+
+    def _program(self, part: ast.expr) -> str:
+        """Return a call of ``part``, below all that it stands on."""
+        needed: set[int] = set()
+        names = _read(part)
+        while True:
+            more = {
+                k
+                for k, node in enumerate(self.statements)
+                if names & _made(node) or names & _registered(node)
+            } - needed
+            if not more:
+                break
+            needed |= more
+            names |= {name for k in more for name in _read(self.statements[k])}
+        lines = [self._source(self.statements[k]) for k in sorted(needed)]
+        run = part.body if isinstance(part, ast.Lambda) else part
+        text = ast.unparse(run) if part is run else self._source(run)
+        return "\n".join([*lines, text if isinstance(part, ast.Lambda) else f"{text}()"])
+
+    def _source(self, node: ast.AST) -> str:
+        heads = [*getattr(node, "decorator_list", []), node]
+        lines = self.text.splitlines()[heads[0].lineno - 1 : node.end_lineno]
+        if isinstance(node, ast.expr):
+            return ast.get_source_segment(self.text, node) or ""
+        gap = [""] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+        return "\n".join([*gap, *lines, *gap])
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
+
+
+def _made(node: ast.stmt) -> set[str]:
+    """Return the names that a statement of a module makes."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    return {x.id for x in targets if isinstance(x, ast.Name)}
+
+
+def _registered(node: ast.stmt) -> set[str]:
+    """Return the names for which a statement registers something: a rule, a container."""
+    if isinstance(node, ast.FunctionDef):
+        calls = [x for x in node.decorator_list if isinstance(x, ast.Call)]
+    else:
+        calls = [node.value] if isinstance(node, ast.Expr) else []  # type: ignore[list-item]
+    return {
+        x.id for c in calls if isinstance(c, ast.Call) for x in c.args if isinstance(x, ast.Name)
+    }
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("config-inited", write_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,125 @@
+/* Items of traced arrays and of buffers: the methods that read and write them. */
+
+#ifndef CHAINRULES_ITEMS_H
+#define CHAINRULES_ITEMS_H
+
+#include "parts.h"
+#include "writes.h"
+
+/* ---- methods in C, and those of Python for what they leave ---- */
+
+/* `method(a, b)` in Python, for what is not handled here. */
+static PyObject *
+in_python(PyObject *method, PyObject *a, PyObject *b)
+{
+    PyObject *stack[3] = {NULL, a, b};
+    size_t count = b == NULL ? 1 : 2;
+    return PyObject_Vectorcall(method, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+}
+
+/* Put methods in C in the place of a class's own. */
+static int
+replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        PyObject *descriptor = PyDescr_NewMethod(type, &defined[i]);
+        if (descriptor == NULL) {
+            return -1;
+        }
+        int set = PyObject_SetAttrString((PyObject *)type, defined[i].ml_name, descriptor);
+        Py_DECREF(descriptor);
+        if (set < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- items ---- */
+
+/* What a buffer holds, borrowed; anything else as it is. */
+static PyObject *
+settled(PyObject *x)
+{
+    return Py_TYPE(x) == BUFFER_ARRAY && SLOT(x, PRIMAL) != NULL ? SLOT(x, PRIMAL) : x;
+}
+
+static PyObject *getitem; /* the method in Python */
+
+/* Read a number of what a buffer holds; UNHANDLED for anything else. */
+static PyObject *
+read_buffer(PyObject *held, PyObject *index)
+{
+    npy_intp places[MOST_AXES];
+    if (is_traced_array(held)) {
+        return read_item(held, index);
+    }
+    if (!is_float64_array(held) || !places_of(index, (PyArrayObject *)held, places)) {
+        return UNHANDLED;
+    }
+    return new_float64(*(double *)PyArray_GetPtr((PyArrayObject *)held, places));
+}
+
+static PyObject *
+getitem_method(PyObject *self, PyObject *index)
+{
+    PyObject *held = settled(self);
+    PyObject *y = held == self ? read_item(self, index) : read_buffer(held, index);
+    if (y == UNHANDLED && held == self && is_traced_array(self)) {
+        y = read_view(self, index);
+    }
+    return y == UNHANDLED ? in_python(getitem, self, index) : y;
+}
+
+static PyObject *setitem; /* the method in Python */
+
+static PyObject *
+setitem_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    if (count == 2) {
+        /* A buffer holds an array of a level: the innermost of what was written into it. */
+        PyObject *held = settled(self), *v = settled(args[1]);
+        int known = is_traced_array(held)
+                    && (held == self || SLOT(self, BASE_AND_PATH) == Py_None);
+        int done = known ? write_item(held, args[0], v) : 0;
+        if (done != 0) {
+            return done < 0 ? NULL : Py_NewRef(Py_None);
+        }
+    }
+    PyObject *stack[4] = {NULL, self};
+    if (count > 2) {
+        PyErr_SetString(PyExc_TypeError, "__setitem__ takes two arguments");
+        return NULL;
+    }
+    memcpy(stack + 2, args, count * sizeof(PyObject *));
+    return PyObject_Vectorcall(setitem, stack + 1, (count + 1) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                               NULL);
+}
+
+static PyMethodDef methods_of_arrays[] = {
+    {"__getitem__", getitem_method, METH_O, NULL},
+    {"__setitem__", (PyCFunction)(void (*)(void))setitem_method, METH_FASTCALL, NULL},
+};
+
+PyDoc_STRVAR(accelerate_arrays_doc,
+"accelerate_arrays(traced_array)\n--\n\n"
+"Replace the reading and the writing method of a class by accelerated ones.");
+
+static PyObject *
+accelerate_arrays(PyObject *module, PyObject *traced_array)
+{
+    if (!PyType_Check(traced_array)) {
+        PyErr_SetString(PyExc_TypeError, "accelerate_arrays takes a class");
+        return NULL;
+    }
+    getitem = PyObject_GetAttrString(traced_array, "__getitem__");
+    setitem = PyObject_GetAttrString(traced_array, "__setitem__");
+    if (getitem == NULL || setitem == NULL
+        || replace_methods((PyTypeObject *)traced_array, methods_of_arrays,
+                           Py_ARRAY_LENGTH(methods_of_arrays)) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+#endif

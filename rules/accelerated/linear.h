@@ -1,0 +1,350 @@
+/* Functions that are linear in an array, or in each of two, as `LinearRule.apply` and `Kind.apply`
+   answer them: `a @ b`, `np.outer(a, b)`, `x.T`, `np.sum(x, axis=0)`. */
+
+#ifndef CHAINRULES_LINEAR_H
+#define CHAINRULES_LINEAR_H
+
+#include "nodes.h"
+
+/* Classes of rules, and of a block on its way through a rule. */
+static PyTypeObject *LINEAR_RULE, *BILINEAR_RULE, *BLOCK;
+static Py_ssize_t AT_ONCE, FUNCTION, IDLES, NOT_OF_TANGENTS; /* of rules */
+static Py_ssize_t BLOCK_VALUES;                              /* of blocks */
+
+/* Functions of Python that the rules are applied by. */
+static PyObject *ARE_SETTINGS, *SHARES_MEMORY, *REGISTER_VIEW, *SHARE_IN_BLOCK;
+
+PyDoc_STRVAR(register_linear_doc,
+"register_linear(linear_rule, bilinear_rule, are_settings, shares_memory, register_view)\n--\n\n"
+"Note the classes of linear and bilinear rules, and how options and views are told.");
+
+static PyObject *
+register_linear(PyObject *module, PyObject *args)
+{
+    PyTypeObject *linear, *bilinear;
+    PyObject *settings, *shares, *view;
+    if (!PyArg_ParseTuple(args, "O!O!OOO", &PyType_Type, &linear, &PyType_Type, &bilinear,
+                          &settings, &shares, &view)
+        || offset_of(linear, "constants", &NOT_OF_TANGENTS) < 0
+        || offset_of(linear, "at_once", &AT_ONCE) < 0 || offset_of(linear, "f", &FUNCTION) < 0
+        || offset_of(linear, "idles", &IDLES) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    LINEAR_RULE = linear;
+    BILINEAR_RULE = bilinear;
+    ARE_SETTINGS = settings;
+    SHARES_MEMORY = shares;
+    REGISTER_VIEW = view;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(register_blocks_doc,
+"register_blocks(block, share_in_block)\n--\n\n"
+"Note the class of blocks, and the function that runs a rule's own on them.");
+
+static PyObject *
+register_blocks(PyObject *module, PyObject *args)
+{
+    PyTypeObject *block;
+    PyObject *share;
+    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &block, &share)
+        || offset_of(block, "values", &BLOCK_VALUES) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    BLOCK = block;
+    SHARE_IN_BLOCK = share;
+    Py_RETURN_NONE;
+}
+
+/* `f(x, z, **options)`, by the quicker way that the rule knows for some classes of `x`. */
+static PyObject *
+evaluated(const LinearCall *call, PyObject *f, PyObject *x, PyObject *z)
+{
+    PyObject *at_once = SLOT(call->kind, AT_ONCE);
+    if (at_once != NULL && PyTuple_CheckExact(at_once)
+        && PyTuple_GET_ITEM(at_once, 0) == (PyObject *)Py_TYPE(x)) {
+        f = PyTuple_GET_ITEM(at_once, 1);
+    }
+    PyObject *stack[3] = {NULL, x, z};
+    size_t count = z == NULL ? 1 : 2;
+    return PyObject_VectorcallDict(f, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                   PyDict_GET_SIZE(call->options) > 0 ? call->options : NULL);
+}
+
+/* Whether a result is a number or an array of float64, which on a tape may be traced further out. */
+static int
+is_result(PyObject *y, PyObject *level)
+{
+    if (Py_TYPE(level) != TAPE) {
+        return Py_TYPE(y) == FLOAT64 || is_float64_array(y);
+    }
+    return is_traced_number(y) ? is_float_under(y)
+                               : Py_TYPE(y) == FLOAT64 || array_under(y) != NULL;
+}
+
+/* ---- forward ---- */
+
+static PyObject *
+in_block(PyObject *values)
+{
+    PyObject *block = BLOCK->tp_alloc(BLOCK, 0);
+    if (block != NULL) {
+        SLOT(block, BLOCK_VALUES) = Py_NewRef(values);
+    }
+    return block;
+}
+
+/* The share of a tangent in a block: the function of a rule, run on the block of one argument. */
+static PyObject *
+block_share(const LinearCall *call, PyObject *x, PyObject *z)
+{
+    PyObject *given = z == NULL ? PyTuple_Pack(1, x) : PyTuple_Pack(2, x, z);
+    PyObject *stack[] = {NULL, call->kind, given, call->options};
+    PyObject *y = given == NULL ? NULL
+                                : PyObject_Vectorcall(SHARE_IN_BLOCK, stack + 1,
+                                                      3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    Py_XDECREF(given);
+    return y;
+}
+
+/* The share of the tangent of argument `i`. */
+static PyObject *
+share_of(const LinearCall *call, int i)
+{
+    PyObject *f = SLOT(call->kind, FUNCTION);
+    PyObject *xdot = SLOT(i == 0 ? call->a : call->b, TANGENT_OF_ARRAY);
+    if (Py_TYPE(call->level) != BLOCK_DUALS) {
+        return i == 0 ? evaluated(call, f, xdot, call->z)
+                      : evaluated(call, f, call->x, xdot);
+    }
+    PyObject *block = in_block(xdot);
+    PyObject *share = block == NULL ? NULL
+                      : i == 0      ? block_share(call, block, call->z)
+                                    : block_share(call, call->x, block);
+    Py_XDECREF(block);
+    return share;
+}
+
+/* The tangent of a result; UNHANDLED where it is none of float64 beside it. */
+static PyObject *
+tangent_of_call(const LinearCall *call, PyObject *y)
+{
+    PyObject *ydot = call->a_active ? share_of(call, 0) : NULL;
+    if (call->b_active && (ydot != NULL || !call->a_active)) {
+        PyObject *share = share_of(call, 1);
+        if (ydot == NULL || share == NULL) {
+            Py_XDECREF(ydot);
+            ydot = share;
+        }
+        else if (PyArray_CheckExact(ydot) && PyArray_CheckExact(share)
+                 && !PyArray_SAMESHAPE((PyArrayObject *)ydot, (PyArrayObject *)share)) {
+            Py_SETREF(ydot, UNHANDLED);
+            Py_DECREF(share);
+        }
+        else {
+            Py_SETREF(ydot, PyNumber_Add(ydot, share));
+            Py_DECREF(share);
+        }
+    }
+    if (ydot == NULL || ydot == UNHANDLED) {
+        return ydot;
+    }
+    int blocks = Py_TYPE(call->level) == BLOCK_DUALS, fits;
+    if (Py_TYPE(y) == FLOAT64) {
+        fits = blocks ? is_block(ydot) : Py_TYPE(ydot) == FLOAT64;
+    }
+    else {
+        fits = is_beside(ydot, (PyArrayObject *)y, blocks);
+    }
+    if (fits && blocks) {
+        PyObject *xdot = SLOT(call->a_active ? call->a : call->b, TANGENT_OF_ARRAY);
+        fits = PyArray_DIM((PyArrayObject *)ydot, 0) == PyArray_DIM((PyArrayObject *)xdot, 0);
+    }
+    if (!fits) {
+        Py_DECREF(ydot);
+        return UNHANDLED;
+    }
+    return ydot;
+}
+
+/* ---- both ---- */
+
+#define MOST_VIEWS 63 /* above, the dead are forgotten, in Python */
+
+/* Tie the view `y` of `x`, by a call of `f`, to the array that owns the memory. -1 for an error. */
+static int
+tie_view(PyObject *y, PyObject *x, PyObject *f, PyObject *options)
+{
+    PyObject *root = x, *path = NULL, *base = SLOT(x, BASE_AND_PATH);
+    if (base != NULL && PyTuple_CheckExact(base) && PyTuple_GET_SIZE(base) == 2) {
+        root = PyTuple_GET_ITEM(base, 0);
+        path = PyTuple_GET_ITEM(base, 1);
+    }
+    PyObject *memory = is_traced_array(root) ? SLOT(root, MEMORY) : NULL;
+    PyObject *views = memory != NULL && Py_TYPE(memory) == MEMORY_TYPE && NEXT_OF_VIEWS != NULL
+                          ? SLOT(memory, VIEWS)
+                          : NULL;
+    if (views == NULL || !PyDict_CheckExact(views) || PyDict_GET_SIZE(views) >= MOST_VIEWS
+        || (path != NULL && !PyTuple_CheckExact(path))) {
+        PyObject *done = PyObject_CallFunctionObjArgs(REGISTER_VIEW, y, x, f, options, NULL);
+        Py_XDECREF(done);
+        return done == NULL ? -1 : 0;
+    }
+    Py_INCREF(views);
+    PyObject *step = PyTuple_Pack(3, f, options, Py_None);
+    PyObject *last = step == NULL ? NULL : PyTuple_Pack(1, step);
+    PyObject *way = last == NULL ? NULL : path == NULL ? Py_NewRef(last)
+                                                      : PySequence_Concat(path, last);
+    PyObject *pair = way == NULL ? NULL : PyTuple_Pack(2, root, way);
+    PyObject *number = pair == NULL ? NULL : PyObject_CallNoArgs(NEXT_OF_VIEWS);
+    PyObject *reference = number == NULL ? NULL : PyWeakref_NewRef(y, NULL);
+    int done = reference == NULL ? -1 : PyDict_SetItem(views, number, reference);
+    if (done == 0) {
+        Py_XSETREF(SLOT(y, BASE_AND_PATH), Py_NewRef(pair));
+    }
+    Py_DECREF(views);
+    Py_XDECREF(step);
+    Py_XDECREF(last);
+    Py_XDECREF(way);
+    Py_XDECREF(pair);
+    Py_XDECREF(number);
+    Py_XDECREF(reference);
+    return done;
+}
+
+/* Tie a result that is a view to what it is a view of. Whether it was done; -1 for an error. */
+static int
+tied(const LinearCall *call, PyObject *traced, PyObject *y)
+{
+    PyObject *done;
+    if (!PyArray_CheckExact(y)) { /* traced further out */
+        done = PyObject_CallMethod(call->kind, "tie", "(OO(O)O)", traced, call->f, call->a,
+                                   call->options);
+    }
+    else {
+        if (PyArray_BASE((PyArrayObject *)y) == NULL) {
+            return 1;
+        }
+        PyObject *shares = PyObject_CallFunctionObjArgs(SHARES_MEMORY, y, call->x, NULL);
+        int is_view = shares == NULL ? -1 : PyObject_IsTrue(shares);
+        Py_XDECREF(shares);
+        if (is_view <= 0) {
+            return is_view < 0 ? -1 : 1;
+        }
+        return tie_view(traced, call->a, call->f, call->options) < 0 ? -1 : 1;
+    }
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 1;
+}
+
+/* The traced result of a call, with its entry or its tangent. */
+static PyObject *
+result_of_call(const LinearCall *call)
+{
+    PyObject *y = evaluated(call, call->f, call->x, call->z);
+    if (y == NULL) {
+        return NULL;
+    }
+    if (y == call->x) { /* NumPy gave the very same array back */
+        Py_DECREF(y);
+        return Py_NewRef(call->a);
+    }
+    int is_number = is_traced_number(y) || Py_TYPE(y) == FLOAT64;
+    /* Of two arguments a result that is a view is Python's to tie. */
+    if (!is_result(y, call->level)
+        || (call->b != NULL && PyArray_CheckExact(y)
+            && PyArray_BASE((PyArrayObject *)y) != NULL)) {
+        Py_DECREF(y);
+        return UNHANDLED;
+    }
+    PyObject *made = Py_TYPE(call->level) == TAPE ? entry_of_call(call, y)
+                                                  : tangent_of_call(call, y);
+    if (made == NULL || made == UNHANDLED) {
+        Py_DECREF(y);
+        return made;
+    }
+    Py_INCREF(y);
+    PyObject *traced = is_number ? traced_result(call->level, y, made)
+                                 : traced_array(call->level, y, made);
+    if (traced != NULL && traced != UNHANDLED && call->b == NULL && !is_number
+        && tied(call, traced, y) < 0) {
+        Py_CLEAR(traced);
+    }
+    Py_DECREF(y);
+    return traced;
+}
+
+/* The rule of a function of `count` arguments at a level; NULL where it is not applied here. */
+static PyObject *
+linear_kind_of(PyObject *f, PyObject *level, int count)
+{
+    PyObject *table = Py_TYPE(level) == TAPE ? RRULE_KINDS : FRULE_KINDS;
+    PyObject *kind = PyDict_GetItemWithError(table, f);
+    int known = kind != NULL
+                && (count == 1 ? Py_TYPE(kind) == LINEAR_RULE && SLOT(kind, IDLES) == Py_False
+                               : Py_TYPE(kind) == BILINEAR_RULE);
+    PyErr_Clear(); /* not hashable */
+    return known ? Py_NewRef(kind) : NULL;
+}
+
+/* Whether options may be handed to the function of tangents as they are, and kept. */
+static int
+are_plain_options(PyObject *kind, PyObject *options)
+{
+    if (PyDict_GET_SIZE(options) == 0) {
+        return 1;
+    }
+    PyObject *constants = Py_TYPE(kind) == LINEAR_RULE ? SLOT(kind, NOT_OF_TANGENTS) : NULL;
+    if (constants == NULL || !PyTuple_CheckExact(constants)
+        || PyDict_GetItemString(options, "where") != NULL) {
+        return 0;
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(constants); k++) {
+        if (PyDict_Contains(options, PyTuple_GET_ITEM(constants, k)) != 0) {
+            PyErr_Clear();
+            return 0;
+        }
+    }
+    PyObject *values = PyDict_Values(options);
+    PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);
+    int settings = answer == Py_True;
+    Py_XDECREF(values);
+    Py_XDECREF(answer);
+    PyErr_Clear();
+    return settings;
+}
+
+/* Answer a call of `f` on traced arrays, of one or two arguments. */
+static PyObject *
+on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *options)
+{
+    PyObject *level = inner(level_of_array(a), b == NULL ? NULL : level_of_array(b));
+    if (level == NULL || !is_accelerated(level) || !is_open(level)
+        || (Py_TYPE(level) == TAPE && KIND_NODE == NULL)
+        || (Py_TYPE(level) == BLOCK_DUALS && SHARE_IN_BLOCK == NULL)) {
+        return UNHANDLED;
+    }
+    int a_active = is_active_array(a, level), b_active = b != NULL && is_active_array(b, level);
+    if (!(a_active ? is_known(a, level, 1) : array_beside(a, level))
+        || (b != NULL && !(b_active ? is_known(b, level, 1) : array_beside(b, level)))) {
+        return UNHANDLED;
+    }
+    PyObject *kind = linear_kind_of(f, level, b == NULL ? 1 : 2);
+    if (kind == NULL || !are_plain_options(kind, options)) {
+        Py_XDECREF(kind);
+        return UNHANDLED;
+    }
+    /* A write into an operand, by a function that is called back, would free these. */
+    PyObject *x = Py_NewRef(a_active ? SLOT(a, PRIMAL) : a);
+    PyObject *z = b == NULL ? NULL : Py_NewRef(b_active ? SLOT(b, PRIMAL) : b);
+    LinearCall call = {level, kind, f, a, b, x, z, a_active, b_active, options};
+    PyObject *y = result_of_call(&call);
+    Py_DECREF(x);
+    Py_XDECREF(z);
+    Py_DECREF(kind);
+    return y;
+}
+
+#endif

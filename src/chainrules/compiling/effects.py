@@ -1,0 +1,55 @@
+"""Effects of a recorded call, which a replay would not have: random draws, and changed captures."""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from ..config import CompileError
+from ..rules import name_of
+from .ir.looks import NotRecordable
+from .record.captured_state import Captured
+from .record.generators import process_generators
+from .tree import CacheEntry
+
+
+def captured_now(captured: Captured) -> tuple[Any, str]:
+    """Return what functions that ran capture now, or None and why that cannot be said."""
+    try:
+        return captured.again(), ""
+    except NotRecordable as error:
+        return None, str(error)
+
+
+def captured_of(f: Callable, key: Hashable, frozen: bool) -> tuple[Any, str]:
+    """Return what is captured, or None and why that cannot be said."""
+    try:
+        return Captured((f, key), frozen), ""
+    except NotRecordable as error:
+        return None, str(error)
+
+
+def check_effects(f: Callable, kind: CacheEntry, before: tuple) -> bool:
+    """Refuse a function that does more than compute what it returns; forgive it once.
+
+    Raises
+    ------
+    CompileError
+    """
+    drawn = kind.captured.drawn()
+    if drawn or process_generators() != before:
+        kind.drop()
+        raise CompileError(
+            f"{name_of(f)} draws random numbers ({drawn or 'np.random, or random'}), which"
+            " would be the same at every call.\n"
+            "  draw them outside, and give them as an argument"
+        )
+    changed = kind.changed()
+    if changed:
+        kind.drop()
+        if not kind.forgiven:
+            return True
+        kind.recapture(*captured_now(kind.captured))
+        raise CompileError(
+            f"{name_of(f)} changes what it captures ({changed}), which would happen at "
+            "its first call only.\n  return it instead"
+        )
+    return False

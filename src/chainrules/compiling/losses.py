@@ -1,0 +1,133 @@
+"""Loss of a compiled function: the time of its recordings, less what replays have saved.
+
+Where that is more than a function may lose, calls that would be recorded run as they are; what is
+recorded is replayed, and may earn the next recording.
+"""
+
+import inspect
+import time
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..config.thresholds import FEW_RECORDINGS, LOSS_ALLOWED, SLOWER, WASTED_KINDS
+from .ir.looks import NotRecordable
+from .record.cache_key import signature
+from .tree import CacheEntry, RecordedPath
+
+
+def loses(kinds: Collection[CacheEntry]) -> bool:
+    """Say whether recordings have cost more than they saved, by time or by their number.
+
+    By number where there are many kinds of arguments, and fewer replays than recordings.
+    """
+    attempts = sum(kind.attempts for kind in kinds)
+    if attempts >= FEW_RECORDINGS and sum(kind.loss() for kind in kinds) > LOSS_ALLOWED:
+        return True
+    return len(kinds) >= WASTED_KINDS and is_hardly_replayed(kinds, WASTED_KINDS)
+
+
+def is_hardly_replayed(kinds: Collection[CacheEntry], fewest: int) -> bool:
+    """Say whether there are so many recordings at least, and fewer replays."""
+    made = [path for kind in kinds for path in kind.all_recordings()]
+    return len(made) >= fewest and sum(path.replayed for path in made) < len(made)
+
+
+def why_it_loses(
+    f: Callable, kinds: Collection[CacheEntry], kind: CacheEntry | None, args: tuple, kwargs: dict
+) -> str:
+    """Say what makes a function be recorded anew, and what to write instead.
+
+    ``kind`` is that of the call, if there was one of its kind before.
+    """
+    begin = "nearly each call was recorded anew, which took longer than replays have saved"
+    if kind is not None and kind.root is not None:
+        return f"{begin}: {kind.parting()}"
+    examples = [path.example for other in kinds for path in other.all_recordings()]
+    example = next((x for x in reversed(examples) if x is not None), None)
+    changes = [] if example is None else list(_changes(f, example, (args, kwargs)))
+    if not changes:
+        changes = [
+            "integers, texts, lengths or options among its arguments are others; give a number "
+            "that changes as a float (float(t)), pad arrays to a few lengths, or compile what does "
+            "not see these"
+        ]
+    return f"{begin}: {'; '.join(changes)}"
+
+
+def slower_replays(recording: RecordedPath, values: list, f: Callable[[], Any]) -> str:
+    """Say why a recording is not replayed any more, if that loses time; "" where it does not.
+
+    What was measured once may have been a moment of a busy machine: it is measured anew.
+    """
+    if recording.saves >= 0 or recording.loss <= LOSS_ALLOWED:
+        return ""
+    replay, eager = _fastest(lambda: recording.run(values)), _fastest(f)
+    recording.saves = eager - replay
+    if recording.loss <= LOSS_ALLOWED or replay < SLOWER * eager:
+        return ""
+    return (
+        f"a replay takes {1e6 * replay:.3g} us and the function {1e6 * eager:.3g} us ("
+        f"{'; '.join(recording.how)}); compile a function that does more of the work"
+    )
+
+
+def _fastest(f: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(3):
+        begin = time.thread_time()
+        f()
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+def _changes(f: Callable, before: tuple, now: tuple) -> Iterator[str]:
+    """Yield what is of another kind among the arguments of two calls."""
+    names = _names(f)
+    pairs = [
+        (names[k] if k < len(names) else f"number {k + 1}", a, b)
+        for k, (a, b) in enumerate(zip(before[0], now[0], strict=False))
+    ]
+    pairs += [(name, before[1][name], b) for name, b in now[1].items() if name in before[1]]
+    if len(before[0]) != len(now[0]) or before[1].keys() != now[1].keys():
+        yield "other arguments are given; write a function for each set of them"
+    for name, a, b in pairs:
+        if _kind(a) != _kind(b):
+            yield f"argument {name} {_change(a, b)}"
+
+
+def _names(f: Callable) -> list[str]:
+    try:
+        return list(inspect.signature(f).parameters)
+    except (TypeError, ValueError):  # of a function in C
+        return []
+
+
+def _kind(x: Any) -> Any:
+    try:
+        return signature((x,), {})[0]
+    except NotRecordable as error:
+        return str(error)
+
+
+def _change(a: Any, b: Any) -> str:
+    if isinstance(b, np.ndarray) and isinstance(a, np.ndarray):
+        if a.shape != b.shape:
+            return (
+                f"has shape {a.shape} and then {b.shape}; pad arrays to a few lengths, or compile "
+                "what does not see the length"
+            )
+        if a.dtype != b.dtype:
+            return f"is of dtype {a.dtype} and then of {b.dtype}; convert it before the call"
+        return "lies in memory in another order; give np.ascontiguousarray of it"
+    if type(a) is int and type(b) is int:
+        return f"is the integer {a} and then {b}; give a number that changes as a float (float(t))"
+    if type(a) is str and type(b) is str:
+        return "is another text; compile a function for each"
+    if callable(b):
+        return "is another function; make it once, outside of the calls"
+    return (
+        f"is another {type(b).__name__}; make it once, outside of the calls, or give its numbers "
+        "as floats or arrays"
+    )

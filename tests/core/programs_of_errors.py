@@ -1,0 +1,111 @@
+"""Programs that meet each class of errors and warnings, by its code; the site shows them."""
+
+PROGRAMS = {
+    "CR001": """
+import math
+
+erf = cr.primitive(math.erf)
+cr.grad(lambda x: erf(x) ** 2)(0.5)
+""",
+    "CR002": """
+cr.jvp(np.sin, (np.ones(3),), (np.ones(2),))
+""",
+    "CR003": """
+@cr.primitive
+def double(x):
+    return 2.0 * x
+
+@cr.rrule.register(double)
+def double_rrule(double, x):
+    return double(x), lambda ybar: 2.0 * ybar  # and not (cr.NoTangent(), 2.0 * ybar)
+
+cr.grad(double)(1.0)
+""",
+    "CR004": """
+kept = []
+
+def loss(x):
+    kept.append(x)
+    return x**2
+
+cr.compile(loss, captured="freeze")(3.0)
+kept[0] + 1.0
+""",
+    "CR005": """
+@cr.implicit(lambda x, a: x**2 - a)
+def root(a, tolerance=0.0):
+    return np.sqrt(cr.value(a))
+
+cr.grad(lambda a: root(2.0, tolerance=a))(1.0)  # options go to the solver alone
+""",
+    "CR007": """
+draws = np.random.default_rng(0)
+cr.grad(cr.checkpoint(lambda x: x * draws.normal()))(1.0)  # evaluated again, and not the same
+""",
+    "CR008": """
+@cr.primitive
+def power(x, n):
+    return x**n
+
+cr.scalar_rule(power, lambda _, x, n: n * x ** (n - 1), cr.not_implemented("in the power"))
+cr.grad(power, argnums=1)(2.0, 3.0)
+""",
+    "CR009": """
+@cr.primitive(derivative="finite-difference")
+def rounded(x):
+    return np.floor(1000.0 * x) / 1000.0
+
+cr.grad(rounded)(1.0)
+""",
+    "CR010": """
+@cr.implicit(lambda x, a: (x - a) ** 2)
+def solve(a):
+    return cr.value(a)
+
+cr.grad(solve)(1.0)
+""",
+    "CR011": """
+rng = np.random.default_rng(0)
+cr.compile(lambda x: x + rng.normal())(1.0)
+""",
+    "CR012": """
+cr.vmap(lambda x: x if x > 0.0 else -x, ways=1)(np.array([1.0, -1.0]))
+""",
+    "CR021": """
+@cr.fixed_point(lambda x, a: np.cos(a * x))
+def solve(a):
+    return 0.7  # and not 0.7390851
+
+cr.grad(solve)(1.0)
+""",
+    "CR022": """
+cr.grad(lambda x: np.sum(np.ones(3)))(np.ones(3))
+""",
+    "CR023": """
+def double(x):
+    return 2.0 * x
+
+@cr.rrule.register(double)
+def double_rrule(double, x):
+    return double(x), lambda ybar: (cr.NoTangent(), 2.0 * ybar)
+""",
+    "CR025": """
+@cr.frule.register(np.sin)
+def sin_frule(tangents, sin, x):
+    return np.sin(x), np.cos(x) * tangents[1]
+""",
+    "CR026": """
+import time
+
+cr.compile(lambda x: x + time.time())(1.0)
+""",
+    "CR027": """
+cr.vmap(lambda x: x if x > 0.0 else float(f"{x:.1f}"), ways=2)(np.linspace(-1.0, 1.0, 9))
+""",
+}
+
+# Met where a cluster or an installed package is at hand: by these tests.
+ELSEWHERE = {
+    "CR006": "tests/rulesets/test_maps_on_a_cluster.py",
+    "CR024": "tests/core/test_rules_of_packages.py",
+}

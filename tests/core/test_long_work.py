@@ -1,0 +1,157 @@
+"""Long work shows itself, where somebody looks: a bar, or one line without tqdm."""
+
+import contextlib
+import io
+import sys
+import types
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.config import progress
+
+X = np.linspace(0.1, 0.9, 6)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Bar:
+    """A bar that keeps what it is told."""
+
+    made: ClassVar[list] = []
+
+    def __init__(self, desc, total, initial, unit):
+        self.desc, self.total, self.n, self.unit, self.closed = desc, total, initial, unit, False
+        Bar.made.append(self)
+
+    def update(self, count):
+        self.n += count
+
+    def set_description_str(self, text, refresh):
+        self.desc = text
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let somebody look, to whom all work is long."""
+    monkeypatch.setattr(progress, "_is_terminal", lambda stream: True)
+    monkeypatch.setattr(progress, "LONG_WORK", -1.0)
+    monkeypatch.delenv(progress.SWITCH, raising=False)
+
+
+@pytest.fixture
+def bars(terminal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    monkeypatch.setattr(Bar, "made", [])
+    return Bar.made
+
+
+def on_threads():
+    with ThreadPoolExecutor(2) as pool:
+        return cr.map(np.sin, list(X), executor=pool)
+
+
+WORKS = {
+    "loop": (lambda: cr.loop(5, np.sin, 1.0), 5, "steps"),
+    "scan": (lambda: cr.scan(lambda c, x: (c + x, c), 0.0, X), 6, "steps"),
+    "map": (on_threads, 6, "items"),
+    "pullbacks": (lambda: cr.jacrev(np.sin)(np.ones(3000)), 3000, "directions"),
+    "linear map": (lambda: cr.jacfwd(lambda x: np.sin(x) * x)(np.ones(3000)), 3000, "directions"),
+}
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_a_bar_that_ends(name, bars):
+    work, total, unit = WORKS[name]
+    work()
+    bar = bars[0]
+    assert bar.desc == name
+    assert bar.unit == f" {unit}"
+    assert (total, total, True) == (bar.total, bar.n, bar.closed)
+
+
+def test_what_a_pullback_evaluates_again_is_counted(bars):
+    cr.grad(lambda x: cr.loop(500, lambda c: c * x, 1.0))(0.9)
+    assert bars[0].total > 500
+    assert bars[0].total == bars[0].n
+
+
+def test_a_recording(bars):
+    def many(x):
+        for _ in range(1500):
+            x = np.sin(x)
+        return x
+
+    cr.compile(many)(1.0)
+    (bar,) = bars
+    assert "many, machine code" == bar.desc
+    assert bar.n >= 1500
+    assert bar.closed
+
+
+def test_one_line_without_tqdm(terminal, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    cr.loop(5, np.sin, 1.0)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("loop: 1 of 5 steps after 0 s, about 0 s in all")
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_nothing_is_shown_where_nobody_looks(name, monkeypatch, bars):
+    monkeypatch.setattr(progress, "_is_terminal", lambda stream: False)
+    WORKS[name][0]()
+    assert [] == bars
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_it_can_be_switched_off(name, monkeypatch, bars):
+    monkeypatch.setenv(progress.SWITCH, "0")
+    WORKS[name][0]()
+    assert [] == bars
+
+
+def test_short_work_shows_nothing(monkeypatch, bars):
+    monkeypatch.setattr(progress, "LONG_WORK", 60.0)
+    for work, *_ in WORKS.values():
+        work()
+    assert [] == bars
+
+
+def test_notebooks(monkeypatch):
+    monkeypatch.setattr(progress, "_is_terminal", lambda stream: False)
+    assert not progress.is_watched()
+    monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
+    assert progress.is_watched()
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), object(), closed := io.StringIO()])
+def test_what_is_no_terminal(stream):
+    closed.close()
+    assert not progress._is_terminal(stream)
+    assert progress._is_terminal(Terminal())
+
+
+def test_without_a_stream():
+    with contextlib.redirect_stderr(None):
+        assert not progress.is_watched()
+
+
+def test_results_are_the_same(monkeypatch, bars):
+    f = lambda x: cr.scan(lambda c, v: (np.sin(c + v), c * v), x, X)  # noqa: E731
+    shown = cr.vjp(f, 0.5)
+    slope = shown[1]((1.0, np.ones(6)))
+    second = cr.hessian(lambda x: f(x)[0])(0.5)
+    assert bars
+    monkeypatch.setenv(progress.SWITCH, "0")
+    np.testing.assert_array_equal(shown[0][1], f(0.5)[1])
+    np.testing.assert_array_equal(slope, cr.vjp(f, 0.5)[1]((1.0, np.ones(6))))
+    np.testing.assert_array_equal(second, cr.hessian(lambda x: f(x)[0])(0.5))

@@ -1,0 +1,68 @@
+"""Pages of error codes: the programs that they show meet what they are said to meet."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chainrules.rules.refusals.table import REFUSALS
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.append(str(TOP / "docs" / "extensions"))
+
+import error_pages  # noqa: E402
+
+MEETS, AVOIDS = "A program that meets it", "One that does not"
+RUN = """
+import json, linecache, sys, types
+
+met = []
+for program in json.load(sys.stdin):
+    module = sys.modules["program"] = types.ModuleType("program")
+    linecache.cache["program.py"] = len(program), None, program.splitlines(True), "program.py"
+    try:
+        exec(compile(program, "program.py", "exec"), vars(module))
+        met.append(None)
+    except Exception as error:
+        met.append(getattr(error, "code", repr(error)))
+print(json.dumps(met))
+"""
+
+
+def met(programs):
+    """Return the code of the error that each program meets; None without one."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "ignore", "-c", RUN], input=json.dumps(programs),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def shown():
+    cases = error_pages.Cases(TOP / "tests" / "core" / "test_refusals.py")
+    return {name: cases.of(name) for name in cases.cases}
+
+
+@pytest.mark.slow
+def test_programs_of_rows_meet_their_codes(shown):
+    codes = met([programs[MEETS] for programs in shown.values()])
+    assert [REFUSALS[name].code for name in shown] == codes
+
+
+@pytest.mark.slow
+def test_programs_that_follow_the_remedy_meet_none(shown):
+    programs = [programs[AVOIDS] for programs in shown.values() if AVOIDS in programs]
+    assert len(programs) > 30
+    assert [None] * len(programs) == met(programs)
+
+
+def test_each_code_has_a_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(error_pages, "FOLDER", tmp_path / "errors")
+    error_pages.write_pages(None, None)
+    pages = {path.stem for path in (tmp_path / "errors").glob("CR*.md")}
+    assert {row.code for row in REFUSALS.values()} < pages
+    for code in pages:
+        assert "## Remedy" in (tmp_path / "errors" / f"{code}.md").read_text(encoding="utf-8")

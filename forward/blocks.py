@@ -18,7 +18,6 @@ from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, fitted, led_index
 from ..rules.shapes import FLOAT64, shape_of
 from ..rules.table.kinds import Kind
-from ..rules.tangents.zeros import ZERO
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
     Path,
@@ -69,7 +68,7 @@ class BlockDuals(ForwardLevel):
         t = x.tangent
         if type(t) is Moving:
             return Moving(self._tangent(x, t.held), t.moves)
-        return t if t is ZERO else self._tangent(x, t)
+        return self._tangent(x, t)
 
     def _tangent(self, x: Value, block: Value) -> Any:
         directions = self.directions
@@ -93,7 +92,7 @@ class BlockDuals(ForwardLevel):
                 if type(tangents) is not Moving:
                     return self._number(y, np.copy(tangents[led]))
                 moves = tangents.moves[index]
-                return self._number(y, np.copy(tangents.held[led])) if moves else self.still(y)
+                return self._number(y, np.copy(tangents.held[led])) if moves else y
             view = views_of_draft(x, getitem, {"index": index})
             return call(getitem, (x, index), {}) if view is NotImplemented else view
         if type(x.tangent) is not Moving:

@@ -74,14 +74,6 @@ class ForwardLevel(DualWrites):
         traced.tangent = xdot
         return traced
 
-    def still(self, y: Value) -> Any:
-        """Return a number that was read, and does not move: it is traced as its neighbours are."""
-        dual: Any = Dual()
-        dual.primal = y
-        dual.at_level = self
-        dual.tangent = ZERO
-        return dual
-
     def tangent_at(self, x: Traced) -> Any:
         """Return the tangent of ``x``, a value of this level, as rules see it."""
         return x.tangent
@@ -248,13 +240,13 @@ class ForwardLevel(DualWrites):
                 y = values[index]
                 if not is_array(y):
                     ydot = tangents[index]
-                    return self.still(y) if ydot is ZERO else self.dual(y, ydot)
+                    return y if ydot is ZERO else self.dual(y, ydot)
                 view = views_of_draft(x, getitem, {"index": index})
                 # A part of an array of dask is no view.
                 return call(getitem, (x, index), {}) if view is NotImplemented else view
             y, ydot = x.primal[index], x.tangent[index]
             if ydot is ZERO:
-                return self.still(y)
+                return y
             class_y = y.__class__
             if class_y is ydot.__class__ is _float64:
                 return self.dual(y, ydot)
@@ -286,8 +278,6 @@ class ForwardLevel(DualWrites):
             ydot = ydot.settled()
         if type(y) is type(ydot) is _float64:
             return self.dual(y, ydot)
-        if ydot is ZERO and kind.f is getitem and not is_array(y):
-            return self.still(y)
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)

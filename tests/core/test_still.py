@@ -198,22 +198,3 @@ def test_imaginary_parts_of_chosen_entries_move():
 
     np.testing.assert_allclose(cr.jacfwd(f)(X), cr.grad(f)(X))
     assert np.any(cr.grad(f)(X) != 0)
-
-
-def test_an_array_of_constants_is_traced_as_its_neighbours_are():
-    def f(t):
-        g = mirrored.zeros(3) * 1j
-        g[0] = t
-        return np.real(np.sum(np.poly(g[1:]))) + t  # NumPy asks the entries who follows them
-
-    for slope in (cr.jvp(f, (1.0,), (1.0,))[1], cr.grad(f)(1.0), cr.jacfwd(f)(1.0)):
-        np.testing.assert_allclose(slope, 1.0)
-
-
-def test_a_number_that_does_not_move_is_refused_where_one_that_moves_is():
-    def f(t):
-        return t * int(one_entry(t)[1] + 1)
-
-    for transform in (cr.jacrev, cr.jacfwd):
-        with pytest.raises(cr.LostDerivativeError):
-            transform(f)(AT)

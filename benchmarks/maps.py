@@ -4,8 +4,9 @@
 chunks on 2 workers of one thread each. On a busy machine CPU seconds say more than the clock, so
 both are printed: the median of several rounds, in which the ways take turns, without what an idle
 cluster takes for its heartbeats in the same time. Here is the client and, in its process, the
-scheduler. The last table is what is lost of chunks that are worth so many milliseconds of CPU each:
-the clock and the CPU of the workers, beside those of one task a worker that does the same work.
+scheduler. The next table is what is lost of chunks that are worth so many milliseconds of CPU each:
+the clock and the CPU of the workers, beside those of one task a worker that does the same work. The
+last one is many items that take nothing, and a large array that all items capture.
 """
 
 import statistics
@@ -129,6 +130,30 @@ def alone(worth):
         busy(np.ones(COLUMNS), worth)
 
 
+def many_and_large(client):
+    """Print the clock of many items that take nothing, and of few that capture 80 MB."""
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+    big = np.ones(10_000_000)
+
+    def many(w, executor):
+        xs = list(np.linspace(0.0, 1.0, 10_000))
+        return sum(cr.map(lambda x: np.sin(w * x), xs, executor=executor))
+
+    def large(w, executor):
+        return sum(cr.map(lambda k: w * k * big[k], list(range(32)), executor=executor))
+
+    print("\ngradient of        10,000 items     32 items with 80 MB   (ms)")
+    with ThreadPoolExecutor(WORKERS) as threads, ProcessPoolExecutor(WORKERS) as processes:
+        for name, executor in (("threads", threads), ("processes", processes), ("dask", client)):
+            clocks = []
+            for f in (many, large):
+                begun = time.perf_counter()
+                cr.grad(f)(1.0, executor)
+                clocks.append(1e3 * (time.perf_counter() - begun))
+            print(f"{name:14} {clocks[0]:14.0f} {clocks[1]:22.0f}")
+
+
 def main():
     import dask
     from distributed import Client, LocalCluster
@@ -143,6 +168,7 @@ def main():
     ):
         regression(client)
         what_is_lost(client)
+        many_and_large(client)
 
 
 if __name__ == "__main__":

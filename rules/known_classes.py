@@ -4,6 +4,7 @@ After ``cr.register_container(Mesh, unpack, pack)`` every walk goes into a ``Mes
 xarray.DataArray is known from the first one that is met.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -54,6 +55,19 @@ registered[Shell] = lambda shell: Children(
 built_in: dict[type, "Form"] = {}
 # By the name of a package: what registers its classes, called when the first of these is met.
 late: dict[str, Callable[[], None]] = {}
+# By the name of a package: what gives the form of derivatives of objects of its classes, and of
+# those that are derived from them, which have fields as other objects have.
+forms: dict[str, Callable[[], "Form"]] = {}
+
+
+def form_of(cls: type) -> "Form | None":
+    """Form of the derivatives of a container class, where they are no ``Tangent``."""
+    if cls in built_in or not any(name in sys.modules for name in forms):
+        return built_in.get(cls)
+    made = next((forms[name]() for name in map(library_of, cls.__mro__) if name in forms), None)
+    if made is not None:
+        built_in[cls] = made
+    return made
 
 
 class Table(NamedTuple):

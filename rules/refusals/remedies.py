@@ -73,6 +73,12 @@ def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
         return "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
     if id(names) in adopted:
         array = ast.unparse(node.value)
+        local = {*frame.f_code.co_varnames, *frame.f_code.co_cellvars, *frame.f_code.co_freevars}
+        if isinstance(node.value, ast.Name) and array not in local:
+            return (
+                "make the array while the function runs, in a module that is adopted: one that "
+                f"was there before takes no traced values; y = np.copy({array}) does"
+            )
         return (
             f"{array}{_bound(node.value, frame)} is a plain array, which was there before, or "
             f"which an operator made of such: write {array} = np.copy({array}) first"

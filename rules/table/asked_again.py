@@ -28,7 +28,7 @@ class Asked:
     def __enter__(self) -> None:
         around = _question.get()
         times, each = 0, around
-        while each is not None and _same(each[0], self.question):
+        while each is not None and _is_question(each[0], self.question):
             times, each = times + 1, each[1]
         if times >= TIMES:
             _, f, args = self.question
@@ -44,7 +44,7 @@ class Asked:
         _question.reset(self.token)
 
 
-def _same(a: tuple, b: tuple) -> bool:
+def _is_question(a: tuple, b: tuple) -> bool:
     return a[0] is b[0] and a[1] is b[1] and _are_same(a[2], b[2])
 
 

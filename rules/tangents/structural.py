@@ -18,7 +18,7 @@ import numpy as np
 from ...config import TangentError
 from ..annotations import Tangentlike, Value
 from ..containers import Children, Within, children, constants, fold, registered
-from ..known_classes import Shell, built_in, is_quantity
+from ..known_classes import Shell, built_in, form_of, is_quantity
 from .missing import NotImplementedTangent
 from .thunks import unthunk
 from .zeros import NO_TANGENT, ZERO, AbstractZero
@@ -193,8 +193,9 @@ def derivative_like(x: Value, values: list) -> Any:
     assert parts is not None
     if isinstance(x, tuple | list | dict | Tangent):
         return parts.rebuild(values)
-    if type(x) in built_in:
-        return built_in[type(x)].build(x, parts.keys, values)
+    form = form_of(type(x))
+    if form is not None:
+        return form.build(x, parts.keys, values)
     if is_one_number(x, parts):
         return values[0]
     fixed = constants(x)
@@ -300,8 +301,9 @@ def child_tangents(x: Value, t: Any) -> list:
     t = unthunk(t)
     if isinstance(t, AbstractZero):
         return [t] * len(parts.keys)
-    if type(t) in built_in:
-        t = Tangent(type(t), **built_in[type(t)].parts(x, t))
+    form = form_of(type(t))
+    if form is not None:
+        t = Tangent(type(t), **form.parts(x, t))
     if type(t) is not Tangent and is_one_number(x, parts):
         return [_plain(x, t)]
     by_name = isinstance(x, dict) or not isinstance(x, tuple | list)

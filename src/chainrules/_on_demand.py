@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from .rules import loading
-from .rules.known_classes import keepers, late
+from .rules.known_classes import forms, keepers, late
 
 _FUNCTIONS = ".rules.rulesets.functions"
 _HOMES = {
@@ -72,6 +72,10 @@ def _tables_of_pandas() -> None:
     loading.imported(f"{__package__}.interop.pandas").register_pandas()
 
 
+def _modules_of_equinox() -> Any:
+    return loading.imported(f"{__package__}.interop.equinox").MODULES
+
+
 def _column_of_pandas(x: Any) -> Any:
     return loading.imported(f"{__package__}.interop.pandas").kept(x)
 
@@ -79,6 +83,7 @@ def _column_of_pandas(x: Any) -> Any:
 late["pandas"] = _tables_of_pandas
 for _module in ("series", "construction", "internals.construction"):
     keepers[f"pandas.core.{_module}"] = _column_of_pandas
+forms["equinox"] = _modules_of_equinox
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]

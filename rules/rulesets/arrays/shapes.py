@@ -27,6 +27,8 @@ from .indexing import scatter
 
 def as_it_lies(x, order="C", **options):
     """Say C or F for an order that depends on how ``x`` lies in memory: tangents lie otherwise."""
+    if type(options.get("shape")) is int:  # which np.reshape of an array of dask takes for a tuple
+        options["shape"] = (options["shape"],)
     if order == "C":
         return options
     if order in ("K", "k") and len(shape_of(x)) > 1:

@@ -55,8 +55,10 @@ class Site(ABC):
                 at = len(handles)
                 chunks.append(send(rows[at : at + size]))
                 handles += [RowHandle(chunks[-1], k) for k in range(size)]
-        except BaseException:
+        except BaseException as error:
             self.cancel([*chunks, *_chunks_of(rows)])
+            if isinstance(error, BrokenExecutor):  # by a map before
+                raise self.lost(f"a worker of {type(self.executor).__name__} is lost") from error
             raise
         return handles
 

@@ -18,7 +18,6 @@ from ..config.thresholds import CACHE_ENTRIES, COUNTED, FIRST_REVIEW, RECONSIDER
 from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
-from ..rules.table.methods import Methods
 from ..rules.tracing.watching import stops
 from .agreement import agree, evaluated, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
@@ -29,7 +28,6 @@ from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
-from .record.collector import collector_paused
 from .record.counted import CountedIntegers
 from .record.generators import process_generators
 from .record.recorder import Recorder
@@ -207,7 +205,6 @@ class Compiled:
         if last is not None and last.kind is forgotten:
             self.quick = None
 
-    @collector_paused()
     def _recorded(
         self,
         kind: CacheEntry,
@@ -408,10 +405,8 @@ class Compiled:
 
     def _inside(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call with traced values: by compiled derivatives where these are of arrays."""
-        if kwargs or not all(map(is_number_or_array, args)):
+        if kwargs or not all(map(is_number_or_array, args)) or may_capture_traced(self):
             return self.f(*args, **kwargs)
-        if may_capture_traced(self):
-            return self.f(*args)
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
         if counts:  # they have no derivative, and belong to the kind
             rest = tuple([x for x in args if type(x) is not int])
@@ -422,6 +417,4 @@ class Compiled:
 
 
 parts_of[Compiled] = lambda compiled: (compiled.f,)
-# Of the rules that a function carries: what else is there is found by them, when it is asked for.
-parts_of[Methods] = lambda methods: (methods.alternatives, methods.kind)
 of_compiled.append(Compiled.__call__.__code__)

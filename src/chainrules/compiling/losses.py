@@ -84,7 +84,7 @@ def _fastest(f: Callable[[], Any]) -> float:
 
 def _changes(f: Callable, before: tuple, now: tuple) -> Iterator[str]:
     """Yield what is of another kind among the arguments of two calls."""
-    names = _names(f)
+    names = _names_of_arguments(f)
     pairs = [
         (names[k] if k < len(names) else f"number {k + 1}", a, b)
         for k, (a, b) in enumerate(zip(before[0], now[0], strict=False))
@@ -93,18 +93,18 @@ def _changes(f: Callable, before: tuple, now: tuple) -> Iterator[str]:
     if len(before[0]) != len(now[0]) or before[1].keys() != now[1].keys():
         yield "other arguments are given; write a function for each set of them"
     for name, a, b in pairs:
-        if _kind(a) != _kind(b):
+        if _cache_key_of(a) != _cache_key_of(b):
             yield f"argument {name} {_change(a, b)}"
 
 
-def _names(f: Callable) -> list[str]:
+def _names_of_arguments(f: Callable) -> list[str]:
     try:
         return list(inspect.signature(f).parameters)
     except (TypeError, ValueError):  # of a function in C
         return []
 
 
-def _kind(x: Any) -> Any:
+def _cache_key_of(x: Any) -> Any:
     try:
         return signature((x,), {})[0]
     except NotRecordable as error:

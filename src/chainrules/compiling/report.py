@@ -138,7 +138,7 @@ class Explanation:
             parts.append(_folded("Memory by line", _table(titles, rows), is_open=True))
         if self.steps:
             rows = [
-                (not x.finite, (k, x.line, x.name, shown(x.form), _names(x.reads), _marks(x)))
+                (not x.finite, (k, x.line, x.name, shown(x.form), _steps_read(x.reads), _marks(x)))
                 for k, x in enumerate(self.steps)
             ]
             titles = "step", "line", "call", "result", "reads", ""
@@ -184,7 +184,7 @@ def _table(titles: tuple, rows: list[Row]) -> str:
     return f"<table><tr>{head}</tr>{''.join(lines)}</table>"
 
 
-def _names(reads: tuple[int, ...]) -> str:
+def _steps_read(reads: tuple[int, ...]) -> str:
     return ", ".join(map(str, reads))
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from ...rules import Traced
 from ...rules.known_classes import table_of
 from ...rules.rulesets.functions.foreign import Foreign
+from ...rules.table.methods import Methods
 from ..ir.looks import NotRecordable
 from .comparison import (
     bits_of_array,
@@ -41,7 +42,10 @@ from .state_guard import CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYP
 from .stateful import is_library, state_of, state_of_instance
 
 # Objects of our own that change while they are used: what of them a function captures.
-parts_of: dict[type, Callable[[Any], tuple]] = {Foreign: lambda x: (x.run,)}
+parts_of: dict[type, Callable[[Any], tuple]] = {
+    Foreign: lambda x: (x.run,),
+    Methods: lambda x: (x.alternatives, x.kind),  # what was registered, not what was found since
+}
 # Attributes of classes that say how these were written.
 _OF_CLASSES = frozenset(f"__{name}__" for name in (
     "dict", "weakref", "doc", "module", "qualname", "annotations", "dataclass_fields",

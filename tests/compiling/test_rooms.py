@@ -30,7 +30,7 @@ def test_no_file_name_stands_in_two_rooms():
     assert [] == [name for name, count in names.items() if count > 1]
 
 
-@pytest.mark.parametrize("room", ["", "record", "ir", "passes", "loops"])
+@pytest.mark.parametrize("room", ["", "record", "ir", "passes", "loops", "explaining"])
 def test_each_readme_names_all_files(room):
     text = (COMPILER / room / "README.md").read_text(encoding="utf-8")
     files = {path.name for path in (COMPILER / room).glob("*.py")} - {"__init__.py", "__main__.py"}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.compiling.explaining.stages import STAGES
 from chainrules.compiling.native import available
-from chainrules.compiling.stages import STAGES
 
 native = pytest.mark.skipif(not available(), reason="no llvmlite")
 X = np.linspace(0.1, 1.0, 5000)

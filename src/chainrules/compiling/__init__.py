@@ -5,7 +5,7 @@ A recorder stands outside all transforms, so that derivatives are recorded as fu
 for what it takes for granted, and ``replay`` for how it runs.
 """
 
-from .explanation import explain
+from .explaining.explanation import explain
 from .way_in import compile
 
 __all__ = ["compile", "explain"]

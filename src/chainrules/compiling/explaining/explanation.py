@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..config.tracebacks import door
-from ..reverse.held import held_by
-from ..reverse.vjp import PullbackAt
-from ..rules import name_of
-from ..rules.refusals.table import refusal
-from ..rules.tracing.stop import value
-from .compiled import Compiled
+from ...config.tracebacks import door
+from ...reverse.held import held_by
+from ...reverse.vjp import PullbackAt
+from ...rules import name_of
+from ...rules.refusals.table import refusal
+from ...rules.tracing.stop import value
+from ..compiled import Compiled
 from .explained_call import of_call
 from .report import LINES_SHOWN, Explanation
 

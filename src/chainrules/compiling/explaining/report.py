@@ -4,9 +4,9 @@ import html
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..reverse.held import Held
-from .ir.forms import ValueForm
-from .ir.printing import shown
+from ...reverse.held import Held
+from ..ir.forms import ValueForm
+from ..ir.printing import shown
 
 LINES_SHOWN = 40  # lines that a text shows
 HOT = 0.2  # share of the time from which a line is marked

@@ -10,25 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from ..config import user_line
-from ..rules import name_of
-from ..rules.refusals.table import refusal
-from .ir.looks import Look, NotRecordable
-from .ir.printing import Operation, arguments_text, operand_text, short_name, shown
-from .ir.values import ComplexPair, Group, LoopInput, LoopResult, LoopValue, RealValue
-from .machine_code import natively
-from .passes.factor_sharing import Factor, factored
-from .passes.fusion import Fused
-from .passes.scalar_program import NativeLine
-from .passes.schedule import Stretch
-from .passes.source import NAME
-from .passes.stretches import Stretches
-from .record.cache_key import signature
-from .record.captured_state import Captured
-from .record.constants import Constants
-from .record.recorder import Recorder
-from .record.recording import record
-from .replay import Replay
+from ...config import user_line
+from ...rules import name_of
+from ...rules.refusals.table import refusal
+from ..ir.looks import Look, NotRecordable
+from ..ir.printing import Operation, arguments_text, operand_text, short_name, shown
+from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, LoopValue, RealValue
+from ..machine_code import natively
+from ..passes.factor_sharing import Factor, factored
+from ..passes.fusion import Fused
+from ..passes.scalar_program import NativeLine
+from ..passes.schedule import Stretch
+from ..passes.source import NAME
+from ..passes.stretches import Stretches
+from ..record.cache_key import signature
+from ..record.captured_state import Captured
+from ..record.constants import Constants
+from ..record.recorder import Recorder
+from ..record.recording import record
+from ..replay import Replay
 
 STAGES = ("recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm")
 _NATIVE = ("builtin_function_or_method", "InPieces")  # types of native functions
@@ -212,7 +212,7 @@ class StagedProgram:
             yield from (f"  {name} is {_constant_text(f)}" for name, f in known)
 
     def _llvm(self) -> Iterator[str]:
-        from .native import text_of
+        from ..native import text_of
 
         for request in self.lowered.requests():
             yield text_of(*request)

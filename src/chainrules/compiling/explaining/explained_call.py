@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.ways import told_of_batches
-from ..config import user_line
-from ..rules import Traced, name_of, rrule
-from ..rules.containers import iterate_leaves
-from ..rules.engines.engine import run
-from ..rules.linear.steps import Slot
-from ..rules.table.other_kinds import FreshArray
-from ..rules.tracing.watching import Stops, at_index, pulled, pulling_through, watching
-from .ir.looks import NotRecordable
-from .record.cache_key import with_inputs
-from .record.constants import Constants
-from .record.recorder import Recorder
+from ...batching.ways import told_of_batches
+from ...config import user_line
+from ...rules import Traced, name_of, rrule
+from ...rules.containers import iterate_leaves
+from ...rules.engines.engine import run
+from ...rules.linear.steps import Slot
+from ...rules.table.other_kinds import FreshArray
+from ...rules.tracing.watching import Stops, at_index, pulled, pulling_through, watching
+from ..ir.looks import NotRecordable
+from ..record.cache_key import with_inputs
+from ..record.constants import Constants
+from ..record.recorder import Recorder
 from .report import ExplainedStep, Explanation, spent_by_line
 
 TIMES_SHOWN = 10

@@ -208,7 +208,8 @@ PRODUCTS: dict = {
     np.cross: [case(A, B), *VECTORS_IN_THE_PLANE, case(Z, A),
                case(S, S[::-1] * 2, axis=0),
                case(S[:, :2], S[:, 1:] * 2, axis=0)],
-    np.convolve: [case(X, Y), case(X, Y, "same"), case(X, Y, "valid"), case(Z[0], X)],
+    np.convolve: [case(X, Y), case(X, Y, "same"), case(X, Y, "valid"), case(X, Y, 1),
+                  case(Z[0], X)],
     np.correlate: [case(X, Y), case(X, Y, "full"), case(Z[0], X, "same"), case(F32[0], F32[1])],
     np.einsum: [
         case("ij,ij->i", A, B), case("ij,kj", A, B), case("ii", S),

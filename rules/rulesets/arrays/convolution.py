@@ -10,7 +10,8 @@ from .shapes import pad_zeros
 def as_full(ybar, a, v, mode):
     """Put ``ybar`` where the entries of this mode are in the full convolution."""
     short, long = sorted((np.size(a), np.size(v)))
-    start = {"full": 0, "same": (short - 1) // 2, "valid": short - 1}[mode]
+    same, valid = (short - 1) // 2, short - 1
+    start = {"full": 0, "same": same, "valid": valid, 2: 0, 1: same, 0: valid}[mode]
     return pad_zeros(ybar, (start, short + long - 1 - start - np.size(ybar)))
 
 

@@ -241,7 +241,7 @@ STEPS = {
     "scaled": lambda x: x / (1 + np.var(x, axis=0)),
     "product": lambda x: x @ (x.T @ x) / 9,
     "flattened": lambda x: np.reshape(np.ravel(x) * 2, (6, 4)),
-    "a number for a shape": lambda x: np.reshape(np.reshape(x, -1) * 2, 24),
+    "a number for a shape": lambda x: np.reshape(np.reshape(np.reshape(x, -1) * 2, 24), (6, 4)),
     "diagonal": lambda x: x + np.diagonal(x, 1)[1],
     "where": lambda x: np.where(x > 0.1, x, 0.1 * x),
     "padded": lambda x: np.pad(x, ((1, 0), (0, 0)))[:6] + x,

@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.lib import NumpyVersion
 
 from chainrules.rules.refusals.table import REFUSALS
 
@@ -49,7 +51,11 @@ def shown():
 @pytest.mark.slow
 def test_programs_of_rows_meet_their_codes(shown):
     codes = met([programs[MEETS] for programs in shown.values()])
-    assert [REFUSALS[name].code for name in shown] == codes
+    expected = [REFUSALS[name].code for name in shown]
+    if NumpyVersion(np.__version__) >= "2.5.0":  # NumPy itself refuses ufunc.at then
+        at = list(shown).index("stand-in written by at")
+        expected[at] = REFUSALS["stand-in written"].code
+    assert expected == codes
 
 
 @pytest.mark.slow

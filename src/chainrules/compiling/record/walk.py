@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ...rules import Traced
+from ...rules.engines.arguments import Transformed
 from ...rules.known_classes import table_of
 from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.table.methods import Methods
@@ -45,6 +46,7 @@ from .stateful import is_library, state_of, state_of_instance
 parts_of: dict[type, Callable[[Any], tuple]] = {
     Foreign: lambda x: (x.run,),
     Methods: lambda x: (x.alternatives, x.kind),  # what was registered, not what was found since
+    Transformed: lambda x: (x.func,),  # which holds the function that it was made of
 }
 # Attributes of classes that say how these were written.
 _OF_CLASSES = frozenset(f"__{name}__" for name in (

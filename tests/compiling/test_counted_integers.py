@@ -142,3 +142,16 @@ def test_slow_recordings_do_not_keep_it_from_being_an_input(monkeypatch):
         for t in range(1, 2 * COUNTED):
             state = compiled(*state, t)
     assert recordings(compiled) == 1
+
+
+def test_truths_among_integers_are_integers_of_machine_code():
+    def f(x, y):
+        n = (x > 0) + 2
+        return x * n + y * (n + (y > 0.5) - 1) * n
+
+    for g in (f, cr.grad(f)):
+        compiled = cr.compile(g)
+        for k in range(12):
+            x, y = (-1) ** k * 0.3 * k, 0.1 * k
+            assert compiled(x, y) == g(x, y)
+        assert "machine code" in str(cr.explain(compiled))

@@ -224,10 +224,20 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     return parts[k]
 
 
+def _counted(line: Any, x: Names) -> Names:
+    """Return a truth value as the integer that it is among integers."""
+    if x.kind != "b1" or x.ids.ndim:
+        return x
+    x = line.as_kind(x, "i8")
+    line.bounds[int(x.ids)] = 1
+    return x
+
+
 def of_counts(line: Any, name: str, xs: list[Names]) -> Names:
     """Lower an operation on Python's integers, which a float64 holds exactly to 2**53."""
+    xs = [_counted(line, x) for x in xs]
     if any(x.kind != "i8" or x.ids.ndim for x in xs):
-        raise NotLowered(f"{name} of truths and integers")
+        raise NotLowered(f"{name} of floats among integers")
     bounds = [line.bounds.get(int(x.ids), LARGEST) for x in xs]
     bounds = [
         abs(int(line.constants[-int(x.ids) - 1])) if x.ids < 0 else bound

@@ -103,5 +103,6 @@ def _trimmed(traceback: TracebackType | None) -> TracebackType | None:
         frame = entry.tb_frame
         within = within and not is_the_users(frame)
         if not within and not _is_ours(frame):
-            kept = TracebackType(kept, frame, entry.tb_lasti, entry.tb_lineno)
+            line: int | None = entry.tb_lineno  # None within what the compiler put in
+            kept = TracebackType(kept, frame, entry.tb_lasti, -1 if line is None else line)
     return kept

@@ -289,7 +289,8 @@ linear_kind_of(PyObject *f, PyObject *level, int count)
     return known ? Py_NewRef(kind) : NULL;
 }
 
-/* Whether options may be handed to the function of tangents as they are, and kept. */
+/* Whether options may be handed to the function of tangents as they are, and kept; -1 for an
+   error. */
 static int
 are_plain_options(PyObject *kind, PyObject *options)
 {
@@ -309,10 +310,9 @@ are_plain_options(PyObject *kind, PyObject *options)
     }
     PyObject *values = PyDict_Values(options);
     PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);
-    int settings = answer == Py_True;
+    int settings = answer == NULL ? -1 : answer == Py_True; /* an interrupt is no answer */
     Py_XDECREF(values);
     Py_XDECREF(answer);
-    PyErr_Clear();
     return settings;
 }
 
@@ -332,9 +332,10 @@ on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *options)
         return UNHANDLED;
     }
     PyObject *kind = linear_kind_of(f, level, b == NULL ? 1 : 2);
-    if (kind == NULL || !are_plain_options(kind, options)) {
+    int plain = kind == NULL ? 0 : are_plain_options(kind, options);
+    if (plain <= 0) {
         Py_XDECREF(kind);
-        return UNHANDLED;
+        return plain < 0 ? NULL : UNHANDLED;
     }
     /* A write into an operand, by a function that is called back, would free these. */
     PyObject *x = Py_NewRef(a_active ? SLOT(a, PRIMAL) : a);

@@ -347,3 +347,15 @@ def test_within_a_door_nothing_is_done_yet():
 
     cr.grad(watches)(X)
     assert any(name.endswith("vjp.py") for name in seen[0])
+
+
+def test_a_frame_without_lines_keeps_its_error():
+    """An interrupt may come at an instruction that belongs to no line."""
+
+    def f(x):
+        return x / {}["missing"]
+
+    f.__code__ = f.__code__.replace(co_linetable=b"")
+    with pytest.raises(KeyError, match="missing") as caught:
+        cr.grad(f)(2.0)
+    assert caught.value.__traceback__.tb_next is not None

@@ -276,8 +276,17 @@ def spread(x: Any, count: int) -> Any:
 
 
 def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
+    def of_leaf(leaf: Value, k: int) -> Any:
+        return leaf.values[k] if type(leaf) is Block else leaf
+
     def direction(x: Value, k: int) -> Any:
-        return map_leaves(lambda leaf: leaf.values[k] if type(leaf) is Block else leaf, x)
+        if type(x) in LEAVES:  # as most arguments are
+            return of_leaf(x, k)
+        return map_leaves(lambda leaf: of_leaf(leaf, k), x)
+
+    def called(k: int) -> Any:
+        options = {name: direction(x, k) for name, x in kwargs.items()}
+        return f(*[direction(x, k) for x in args], **options)
 
     def one_zero(leaf: Value) -> Any:
         if type(leaf) is not Block:
@@ -288,14 +297,7 @@ def _one_by_one(f: Function, args: tuple, kwargs: dict, count: int) -> Any:
         # What comes out is seen from one direction, which is then left out.
         y = _one_by_one(f, map_leaves(one_zero, args), map_leaves(one_zero, kwargs), 1)
         return map_leaves(lambda leaf: Block(leaf.values[:0]), y)
-    if LEAVES.issuperset(map(type, args)) and LEAVES.issuperset(map(type, kwargs.values())):
-
-        def at(x: Value, k: int) -> Any:
-            return x.values[k] if type(x) is Block else x
-
-        options = [{name: at(x, k) for name, x in kwargs.items()} for k in range(count)]
-        return _gathered([f(*[at(x, k) for x in args], **options[k]) for k in range(count)])
-    return _gathered([f(*direction(args, k), **direction(kwargs, k)) for k in range(count)])
+    return _gathered(list(map(called, range(count))))
 
 
 def _gathered(results: list) -> Any:

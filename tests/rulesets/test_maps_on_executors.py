@@ -2,12 +2,11 @@
 
 import dataclasses
 import functools
-import multiprocessing
 import pickle
 import random
 import sys
 import types
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -36,18 +35,6 @@ class Inline:
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-@pytest.fixture(scope="module")
-def threads():
-    with ThreadPoolExecutor(2) as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module")
-def processes():
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield pool
 
 
 @dataclasses.dataclass

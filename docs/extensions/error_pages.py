@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chainrules import testing
 from chainrules.config import errors
 from chainrules.rules.refusals.table import REFUSALS
 
@@ -66,7 +67,7 @@ def _classes() -> Iterator[Coded]:
     sys.path.append(str(TESTS))
     from programs_of_errors import PROGRAMS
 
-    for x in vars(errors).values():
+    for x in [*vars(errors).values(), *vars(testing.errors).values()]:
         if isinstance(x, type) and getattr(x, "code", ""):
             cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
             program = PROGRAMS.get(x.code, "").strip()

@@ -196,6 +196,11 @@ class Adoption:
         self._modules: list[dict] = []
         self._packages: set[str] = set()
 
+    def __repr__(self) -> str:
+        names = sorted(self._packages) or [str(x.get("__name__")) for x in self._modules]
+        of = ", ".join(names[:3]) + f" and {len(names) - 3} more" * (len(names) > 3)
+        return f"<adoption of {of or 'nothing'}: undo() takes it back>"
+
     def undo(self) -> None:
         """Give the adopted modules their own names back. A second call does nothing."""
         with _lock:

@@ -53,6 +53,7 @@ html_title = "chainrules"
 html_favicon = "static/favicon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["filter.js"]
 html_extra_path = ["redirect/index.html"]
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}  # light or dark, as the system is

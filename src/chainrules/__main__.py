@@ -19,9 +19,10 @@ import chainrules as cr
 from . import _check, _cost_command, _doctor
 
 NEXT = """\
-What to do next:
-  docs/start/ten_minutes.md             a first gradient, and a differential equation fitted to data
-  docs/how_to/index.md                  the task that you came for
+What to do next, at https://chainrules-py.readthedocs.io or in the docs/ of a checkout:
+  start/ten_minutes                     a first gradient, and a differential equation fitted to data
+  how_to                                the task that you came for
+And here:
   python -m chainrules cost module:f    what the derivatives of your own function cost
   python -m chainrules doctor           what is installed, and whether machine code works"""
 LINKS = np.array([0.9, 0.8, 0.6, 0.4, 0.2])  # metres, from the shoulder to the hand

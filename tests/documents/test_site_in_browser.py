@@ -144,3 +144,23 @@ def test_search_finds_hvp(browser, address):
     """
     assert "/docs/generated/reference/chainrules.hvp.html" in browser.evaluate(found)[0]
     assert [] == browser.complaints
+
+
+def test_functions_are_filtered_by_words(browser, address):
+    browser.size(WIDE)
+    browser.open(f"{address}/docs/coverage.html")
+    shown = """
+    (words => {
+        const field = document.querySelector("#filter");
+        field.value = words;
+        field.dispatchEvent(new Event("input"));
+        const rows = [...document.querySelectorAll("section section tbody tr")];
+        return rows.filter(row => row.checkVisibility()).map(row => row.innerText);
+    })
+    """
+    every = browser.evaluate(f"{shown}('')")
+    assert len(every) > 1000
+    refused = browser.evaluate(f"{shown}('scipy.linalg refused')")
+    assert 5 < len(refused) < 30
+    assert all("refused" in row for row in refused)
+    assert every == browser.evaluate(f"{shown}('')")

@@ -64,7 +64,9 @@ static PyObject *
 getitem_method(PyObject *self, PyObject *index)
 {
     PyObject *held = settled(self);
-    PyObject *y = held == self ? read_item(self, index) : read_buffer(held, index);
+    PyObject *y = Py_TYPE(held) == BATCHED_ARRAY ? read_batched(held, index)
+                  : held == self                 ? read_item(self, index)
+                                                 : read_buffer(held, index);
     if (y == UNHANDLED && held == self && is_traced_array(self)) {
         y = read_view(self, index);
     }

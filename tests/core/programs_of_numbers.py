@@ -335,7 +335,7 @@ def transforms_of(seed):
         batch = (
             np.stack([xs, xs[::-1], xs + 0.5])
             if type(xs) is np.ndarray
-            else [np.array([x, x + 0.5, 1.0]) for x in xs]
+            else [np.array([number, number + 0.5, 1.0]) for number in xs]
         )
         yield f"vmap {name}", lambda f=f, batch=batch: cr.vmap(f)(batch)
         yield f"vmap of grad {name}", lambda f=f, batch=batch: cr.vmap(cr.grad(f))(batch)

@@ -91,12 +91,19 @@ def value_and_grad(
     >>> float(y), gradient
     (5.0, array([2., 4.]))
     """
-    return _gradient("value_and_grad", f, argnums, has_aux, config, with_value=True)
+    gradient = untitled_gradient("value_and_grad", f, argnums, has_aux, config, with_value=True)
+    return titled(gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, config=config)
 
 
-def _gradient(
-    name: str, f: Callable, argnums: Argnums, has_aux: bool, config: RuleConfig, *, with_value: bool
+def untitled_gradient(
+    name: str,
+    f: Callable,
+    argnums: Argnums,
+    has_aux: bool,
+    config: RuleConfig,
+    with_value: bool = False,
 ) -> Callable:
+    """Return the gradient of ``f`` as a function without a name, for one call of a transform."""
     if not callable(f):
         raise refusal("no function", name=name, x=type(f).__name__)
 
@@ -118,11 +125,7 @@ def _gradient(
             trim_traceback(error)
             raise
 
-    if with_value:
-        return titled(
-            gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, config=config
-        )
-    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config)
+    return gradient
 
 
 def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) -> None:
@@ -149,7 +152,8 @@ def gradient_for(
     f: Callable, argnums: Argnums, has_aux: bool, name: str, config: RuleConfig
 ) -> Callable:
     """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
-    return _gradient(name, f, argnums, has_aux, config, with_value=False)
+    gradient = untitled_gradient(name, f, argnums, has_aux, config)
+    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config)
 
 
 def _first_of_pair(f: Callable, aux: list) -> Callable:
@@ -228,7 +232,7 @@ def grad(
     >>> cr.grad(lambda w, x: np.sum(w * x), argnums=1)(np.array([1.0, 2.0]), np.ones(2))
     array([1., 2.])
     """
-    return _gradient("grad", f, argnums, has_aux, config, with_value=False)
+    return gradient_for(f, argnums, has_aux, "grad", config)
 
 
 def _seed(name: str, f: Function, y: Value) -> Any:

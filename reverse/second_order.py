@@ -15,7 +15,7 @@ from ..forward.jvp import check_tuples
 from ..forward.linearize import push_blocks
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
-from .grad import gradient_for
+from .grad import gradient_for, untitled_gradient
 from .vjp import REVERSE
 
 
@@ -108,10 +108,8 @@ def hvp(
     array([6., 0.])
     """
     check_tuples("hvp", primals, tangents)
-    argnums = tuple(range(len(primals)))
-    gradient = gradient_for(f, argnums, False, "hvp", config)
+    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    gradient = untitled_gradient("hvp", f, argnums, False, config)
     if block:
-        products = push_blocks(gradient, primals, tangents, config)
-    else:
-        products = jvp(gradient, primals, tangents, config=config)[1]
-    return products if len(products) != 1 else products[0]
+        return push_blocks(gradient, primals, tangents, config)
+    return jvp(gradient, primals, tangents, config=config)[1]

@@ -38,6 +38,9 @@ late_rulesets: list[Callable[[Any], bool]] = []
 # Each makes the rules of a function in one direction of those in the other, or says that it cannot.
 derivers: list[Callable[[Any], bool]] = []
 
+# Classes of what transforms make: its calls have no rule but one that is registered for it.
+transformed: set[type] = set()
+
 # By function and option: what to differentiate through where that option is traced.
 traced_options: dict[tuple[Any, str], Callable] = {}
 
@@ -86,10 +89,10 @@ class RuleTable:
 
     def find(self, config: RuleConfig | None, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
-        if type(f) is FunctionType and not vars(f) and f not in self.methods:
-            functors = self.functors
-            if FunctionType not in functors and object not in functors:
-                return None  # most often: what a transform was given
+        cls = type(f)
+        bare = not vars(f) if cls is FunctionType else cls in transformed
+        if bare and f not in self.methods and self.functors.keys().isdisjoint(cls.__mro__):
+            return None  # most often: what a transform was given
         methods = self.methods_of(f)
         if methods is None:
             if (of_library := shown(f)) is not f:

@@ -9,7 +9,7 @@
 #include "operators.h"
 
 static PyTypeObject *BATCH_LEVEL, *BATCHED_NUMBER, *BATCHED_ARRAY;
-static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, MEMORY_OF_BATCHED, LIVE_OF_BATCH;
+static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, LIVE_OF_BATCH;
 static PyObject *WRAP; /* the name of the level's method */
 
 PyDoc_STRVAR(register_batches_doc,
@@ -22,10 +22,8 @@ register_batches(PyObject *module, PyObject *args)
     PyTypeObject *level, *number, *array;
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &level, &PyType_Type, &number, &PyType_Type,
                           &array)
-        || offset_of(number, "at_level", &AT_LEVEL) < 0
         || offset_of(number, "block", &BLOCK_OF_NUMBER) < 0
         || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
-        || offset_of(array, "memory", &MEMORY_OF_BATCHED) < 0
         || offset_of(level, "live", &LIVE_OF_BATCH) < 0
         || (WRAP = PyUnicode_InternFromString("wrap")) == NULL) {
         return NULL;
@@ -115,7 +113,7 @@ static PyObject *
 read_batched(PyObject *x, PyObject *index)
 {
     PyObject *level = live_batch(x), *block = SLOT(x, BLOCK_OF_ARRAY);
-    if (level == NULL || SLOT(x, MEMORY_OF_BATCHED) != NULL || block == NULL
+    if (level == NULL || SLOT(x, MEMORY) != NULL || block == NULL
         || !PyLong_CheckExact(index) || !PyArray_CheckExact(block)
         || PyArray_TYPE((PyArrayObject *)block) != NPY_DOUBLE
         || PyArray_NDIM((PyArrayObject *)block) != 2) {

@@ -117,6 +117,8 @@ accelerate_arrays(PyObject *module, PyObject *traced_array)
     getitem = PyObject_GetAttrString(traced_array, "__getitem__");
     setitem = PyObject_GetAttrString(traced_array, "__setitem__");
     if (getitem == NULL || setitem == NULL
+        || offset_of((PyTypeObject *)traced_array, "memory", &MEMORY) < 0
+        || offset_of((PyTypeObject *)traced_array, "base_and_path", &BASE_AND_PATH) < 0
         || replace_methods((PyTypeObject *)traced_array, methods_of_arrays,
                            Py_ARRAY_LENGTH(methods_of_arrays)) < 0) {
         return NULL;

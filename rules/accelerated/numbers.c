@@ -268,7 +268,9 @@ accelerate_numbers(PyObject *module, PyObject *args)
             operation->f = operation->seen = Py_NewRef(ufunc);
         }
     }
-    if (replace_methods(traced_number, methods, Py_ARRAY_LENGTH(methods)) < 0) {
+    if (offset_of(traced_number, "primal", &PRIMAL) < 0
+        || offset_of(traced_number, "at_level", &AT_LEVEL) < 0
+        || replace_methods(traced_number, methods, Py_ARRAY_LENGTH(methods)) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;

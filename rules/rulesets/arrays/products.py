@@ -71,12 +71,15 @@ def matmul_block(a, b):
 
 
 def _matmul_left(a, b):
-    rank = len(shape_of(b))
+    x, of_b = a.values, shape_of(b)
+    rank = len(of_b)
     if rank <= 2:
+        of_x = shape_of(x)
+        if len(of_x) == 2:
+            return x @ b
         # One product with all rows at once.
-        *rows, columns = shape_of(a.values)
-        flat = a.values if a.rank == 1 else a.values.reshape((math.prod(rows), columns))
-        return (flat @ b).reshape((*rows, *shape_of(b)[1:]))
+        rows, columns = of_x[:-1], of_x[-1]
+        return (x.reshape((math.prod(rows), columns)) @ b).reshape(rows + of_b[1:])
     if a.rank == 1:
         return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
     return aligned(a, rank) @ b
@@ -88,7 +91,8 @@ def _matmul_right(a, b):
         if rank <= 2:
             return b.values @ a.T
         return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
-    if rank == 2 == b.rank and b.shape[1] <= NARROW_MATRIX and np.size(a) >= LARGE_MATRIX:
+    large = rank == 2 and np.size(a) >= LARGE_MATRIX
+    if large and b.rank == 2 and b.shape[1] <= NARROW_MATRIX:
         # One product with all columns at once, and the directions beside each other.
         columns = np.reshape(np.moveaxis(b.values, 0, -1), (b.shape[0], b.shape[1] * b.count))
         product = np.reshape(a @ columns, (shape_of(a)[0], b.shape[1], b.count))

@@ -7,6 +7,7 @@ first, and from the first traced value that is written an array of that value's 
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -32,7 +33,7 @@ from ..tracing.views import (
     shares_memory,
     view_by,
 )
-from ..tracing.writing import hand_out, is_fresh
+from ..tracing.writing import hand_out
 
 # Functions that write into their first argument.
 writers: set[Any] = set()
@@ -65,6 +66,17 @@ class BufferArray(TracedArray):
         return memoryview(np.asarray(self))  # type: ignore[arg-type]
 
 
+def _compare(operation: Callable) -> Any:
+    def compare(self: BufferArray, other: Value) -> Any:
+        return BUFFERS.binary(None, operation, self, other)
+
+    return compare
+
+
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(BufferArray, f"__{_name}__", _compare(getattr(operator, _name)))
+
+
 class BufferLevel(Level):
     """The level of all buffers; it keeps nothing."""
 
@@ -95,7 +107,8 @@ class BufferLevel(Level):
         for x in leaves:
             if type(x) is BufferArray and not isinstance(x.primal, Traced):
                 y = self._tied(y, x, f, args, kwargs)
-        if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
+        of_ufunc = isinstance(getattr(f, "__self__", None), np.ufunc)  # a method of one
+        if of_ufunc or f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
             return _buffer_if_new(y, leaves)
         return y
 
@@ -185,8 +198,12 @@ def is_writer(f: Function) -> bool:
 
 
 def buffer(y: Any) -> Any:
-    """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
-    return _wrapped(y) if is_running() and is_fresh(y) else y
+    """Return a new array of numbers or truths as a buffer, where a transform runs.
+
+    Traced numbers do not fit into integers and truths, but into what is computed from these.
+    """
+    array = type(y) is np.ndarray or (isinstance(y, Traced) and y.records and y.writable)
+    return _wrapped(y) if array and y.dtype.kind in "fciub" and is_running() else y
 
 
 def buffer_if_new(y: Value, given: Value) -> Any:
@@ -196,6 +213,11 @@ def buffer_if_new(y: Value, given: Value) -> Any:
 
 def _buffer_if_new(y: Value, leaves: Iterable) -> Any:
     if type(y) is not np.ndarray or not y.flags.writeable:
+        return y
+    owner = y.base
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if owner is not None:  # the memory of an object that is no array
         return y
     for x in map(settled, leaves):
         if isinstance(x, np.ndarray) and np.may_share_memory(x, y):

@@ -37,7 +37,7 @@ INSTEAD_OF_ADOPTION = {
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
-    "needs plain numbers",
+    'needs plain numbers; interp at plain points does not after cr.adopt("xarray.core.missing")',
 }
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",

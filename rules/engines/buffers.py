@@ -55,15 +55,26 @@ class BufferArray(TracedArray):
         hand_out(root_of(self)[0], array)
         return array
 
-    @property
-    def ctypes(self) -> Any:
-        """Address of a plain buffer, for C code; while that holds it, it takes no traced values."""
-        if isinstance(self.primal, Traced):
-            raise AttributeError  # of which ``__getattr__``, which is asked next, says more
-        return np.asarray(self).ctypes
-
     def __buffer__(self, flags: int) -> memoryview:
         return memoryview(np.asarray(self))  # type: ignore[arg-type]
+
+
+def _of_plain(name: str) -> property:
+    """Return an attribute of a plain buffer's own array; while that is held, nothing is traced."""
+
+    def attribute(self: BufferArray) -> Any:
+        held = super(BufferArray, self) if isinstance(self.primal, Traced) else np.asarray(self)
+        return getattr(held, name)  # of which ``__getattr__``, which is asked next, says more
+
+    return property(attribute)
+
+
+# What looks into memory, or takes it along. (By ``__array_interface__`` NumPy would, unasked.)
+for _name in (
+    "ctypes", "data", "view", "byteswap", "getfield", "tobytes", "tofile", "dump", "dumps",
+    "__reduce_ex__",
+):  # fmt: skip
+    setattr(BufferArray, _name, _of_plain(_name))
 
 
 def _compare(operation: Callable) -> Any:

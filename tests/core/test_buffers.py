@@ -1,5 +1,7 @@
 """Buffers of chainrules.numpy: plain arrays that take traced values when these come."""
 
+import pickle
+
 import numpy
 import pytest
 
@@ -152,12 +154,31 @@ def test_integers_and_truths_do_what_numpys_do():
         assert bool(m.any()) and not m.all()  # noqa: PT018
         assert (n == n[::-1]).sum() == 0 and hash(n[1]) == hash(1)  # noqa: PT018
         assert numpy.array_equal(numpy.asarray(n), numpy.arange(4))
+        assert n.view("u8").dtype.kind == "u" and m.view("u1").sum() == 2  # noqa: PT018
+        assert n.tobytes() == numpy.arange(4).tobytes()
+        assert type(pickle.loads(pickle.dumps(n))) is numpy.ndarray
         n[1:] += 3
         n[m] = 0
         return np.sum(x * n[1])
 
     for transform in (cr.grad, cr.jacfwd):
         numpy.testing.assert_array_equal(transform(f)(X), [4.0, 4.0, 4.0])
+
+
+def test_what_looks_into_a_filled_buffer_is_refused():
+    def f(look):
+        def filled(x):
+            y = np.zeros(3)
+            y[0] = x[0]
+            look(y)
+            return np.sum(y)
+
+        return filled
+
+    looks = (lambda y: y.view(int), lambda y: y.tobytes(), pickle.dumps, lambda y: y.data)
+    for look in looks:
+        with pytest.raises((cr.LostDerivativeError, AttributeError), match=r"test_buffers\.py"):
+            cr.grad(f(look))(X)
 
 
 def test_a_traced_number_does_not_fit_into_integers():

@@ -64,6 +64,8 @@ class Arguments:
                 if not any(map(is_perturbable_input, iterate_leaves(x))):
                     fixed = bool(constants(x))
                     more = "; the integers in its fields are constants, floats are not" * fixed
+                    if isinstance(x, np.ndarray | np.void) and x.dtype.names is not None:
+                        more = "; of named fields give a dict: {k: x[k] for k in x.dtype.names}"
                     raise refusal(
                         "nothing to differentiate",
                         i=i, f=name_of(f), x=type(x).__name__, name=name, more=more,

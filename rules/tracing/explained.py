@@ -41,7 +41,8 @@ def explain(error: Exception) -> None:
     if isinstance(error.__cause__, LostDerivativeError):
         raise error.__cause__.with_traceback(error.__traceback__) from None
     message = str(error).strip()
-    if "traced(" in message and ("convert string" in message or "invalid literal" in message):
+    of_text = "traced(" in message and ("convert string" in message or "invalid literal" in message)
+    if of_text or (isinstance(error, NameError) and error.name == "traced"):
         raise refusal("text of a traced value", message=message) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise refused_write(message) from error

@@ -22,6 +22,7 @@ from ... import (
     shape_of,
     shifted,
 )  # fmt: skip
+from ...linear.blocks import rank_of
 from .shapes import pad_zeros
 from .subscripts import einsum_pattern
 
@@ -38,10 +39,6 @@ def conj(x):
 
 def adjoint(a):
     return conj(a.swapaxes(-1, -2) if type(a) is np.ndarray else np.swapaxes(a, -1, -2))
-
-
-def rank_of(x):
-    return len(shape_of(x))
 
 
 # Vectors have formulas of their own: to make matrices of them takes longer than a small product.
@@ -71,15 +68,14 @@ def matmul_block(a, b):
 
 
 def _matmul_left(a, b):
-    x, of_b = a.values, shape_of(b)
-    rank = len(of_b)
+    rank = len(shape_of(b))
     if rank <= 2:
-        of_x = shape_of(x)
-        if len(of_x) == 2:
-            return x @ b
         # One product with all rows at once.
-        rows, columns = of_x[:-1], of_x[-1]
-        return (x.reshape((math.prod(rows), columns)) @ b).reshape(rows + of_b[1:])
+        *rows, columns = shape_of(a.values)
+        if len(rows) == 1:
+            return a.values @ b
+        flat = a.values.reshape((math.prod(rows), columns))
+        return (flat @ b).reshape((*rows, *shape_of(b)[1:]))
     if a.rank == 1:
         return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
     return aligned(a, rank) @ b
@@ -91,8 +87,7 @@ def _matmul_right(a, b):
         if rank <= 2:
             return b.values @ a.T
         return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
-    large = rank == 2 and np.size(a) >= LARGE_MATRIX
-    if large and b.rank == 2 and b.shape[1] <= NARROW_MATRIX:
+    if rank == 2 == b.rank and np.size(a) >= LARGE_MATRIX and b.shape[1] <= NARROW_MATRIX:
         # One product with all columns at once, and the directions beside each other.
         columns = np.reshape(np.moveaxis(b.values, 0, -1), (b.shape[0], b.shape[1] * b.count))
         product = np.reshape(a @ columns, (shape_of(a)[0], b.shape[1], b.count))

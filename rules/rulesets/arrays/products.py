@@ -17,12 +17,12 @@ from ... import (
     bilinear_rule,
     composed,
     dtype_of,
+    rank_of,
     run_on_block,
     run_on_pattern,
     shape_of,
     shifted,
 )  # fmt: skip
-from ...linear.blocks import rank_of
 from .shapes import pad_zeros
 from .subscripts import einsum_pattern
 

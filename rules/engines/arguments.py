@@ -20,7 +20,7 @@ from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
-from ..table.tables import transformed
+from ..table.keys import transformed
 from ..tracing.conversions import describe
 from ..tracing.funnel import content_of
 from .inputs import is_perturbable_input, taken_input

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from .config import UnknownNameError
 from .rules import loading
 from .rules.known_classes import forms, keepers, late
 from .rules.tracing.array_api import mirrors
@@ -120,6 +121,7 @@ def find(name: str) -> Any:
     from ._other_names import INSTEAD
 
     message = f"module {__package__!r} has no attribute {name!r}"
+    face = sys.modules[__package__]
     if name in INSTEAD:
-        message += f".\n  {INSTEAD[name]}"
-    raise AttributeError(message, name=name, obj=sys.modules[__package__])
+        raise UnknownNameError(f"{message}.\n  {INSTEAD[name]}", name=name, obj=face)
+    raise AttributeError(message, name=name, obj=face)

@@ -14,6 +14,7 @@ from .config import (
     NoForwardsMode,
     NoReverseMode,
     RuleConfig,
+    StrongZeros,
     batch_via_ad,
     frule_via_ad,
     rrule_via_ad,

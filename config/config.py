@@ -172,6 +172,26 @@ class AsksForBlocks:
     __slots__ = ()
 
 
+class StrongZeros:
+    """The engine takes 0 times an infinite or undefined slope for 0.
+
+    Transforms with ``zero="strong"`` have it. A rule by hand that is to obey it asks for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import chainrules as cr
+    >>> class Strong(cr.ReverseConfig, cr.StrongZeros):
+    ...     pass
+    >>> f = lambda x: x / (1 + np.sqrt(x**2))
+    >>> with np.errstate(divide="ignore"):
+    ...     float(cr.grad(f, config=Strong())(0.0)), float(cr.grad(f, zero="strong")(0.0))
+    (1.0, 1.0)
+    """
+
+    __slots__ = ()
+
+
 class FollowsPython:
     """The engine calls back by running a Python function on traced values.
 

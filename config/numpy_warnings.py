@@ -22,7 +22,7 @@ _get, _set, _reset = _settings.get, _settings.set, _settings.reset
 
 
 class _Teller:
-    """What NumPy hands a warning to: ``Warning: overflow encountered in exp``."""
+    """Receiver of NumPy's warnings, as ``Warning: overflow encountered in exp``."""
 
     def write(self, message: str) -> None:
         warn_user(RuntimeWarning(message.removeprefix("Warning: ").rstrip("\n")))
@@ -32,25 +32,36 @@ _TELLER = _Teller()
 _telling: dict[Any, Any] = {}  # by the settings that they replace
 
 
-def tell_user() -> Token | None:
-    """Let NumPy's warnings be told at the user's line, until ``as_before`` gets the token."""
+def tell_user() -> tuple[Token, Any] | None:
+    """Let NumPy's warnings be told at the user's line, until ``as_before`` gets the answer."""
     now = _get()
     telling = _telling.get(now) or _replaced(now)
-    return None if telling is now else _set(telling)
+    return None if telling is now else (_set(telling), telling)
 
 
-def as_before(token: Token | None) -> None:
-    """Take back what ``tell_user`` has set."""
-    if token is not None:
-        _reset(token)
+def as_before(told: tuple[Token, Any] | None) -> None:
+    """Take back what ``tell_user`` has set; what the user has set since stays, as by ``seterr``."""
+    if told is None:
+        return
+    token, telling = told
+    now = _get()
+    _reset(token)
+    if now is telling:
+        return
+    handler = np.geterrcall()
+    _set(now)
+    if np.geterrcall() is _TELLER:
+        again: Any = {kind: "warn" for kind, mode in np.geterr().items() if mode == "log"}
+        np.seterr(**again)
+        np.seterrcall(handler)
 
 
 def _replaced(now: Any) -> Any:
     """Return the settings in place of ``now``; the same where there is nothing to be warned of."""
     modes, telling = np.geterr(), now
-    warned = {kind: "log" for kind, mode in modes.items() if mode == "warn"}
+    warned: Any = {kind: "log" for kind, mode in modes.items() if mode == "warn"}
     if now is not None and warned and not {"call", "log"} & {*modes.values()}:
-        with np.errstate(**warned, call=_TELLER):  # type: ignore[call-overload]
+        with np.errstate(**warned, call=_TELLER):
             telling = _get()
     if len(_telling) >= KEPT:
         _telling.clear()

@@ -14,6 +14,7 @@ from ..config.thresholds import DUAL_BLOCK, TAPED_BLOCK
 from ..config.tracebacks import door
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
+from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.linear.compression import pattern_of, sparse_matrix
 from ..rules.linear.jacobians import (
     Directions,
@@ -29,7 +30,12 @@ from .jvp import FORWARD, FORWARD_BLOCKS, jvp
 
 @takes_argnums
 def jacfwd(
-    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: Config = None,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f``, column by column in forward mode.
 
@@ -44,6 +50,8 @@ def jacfwd(
         directions as they need. Needs SciPy.
     config : RuleConfig, optional
         What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -76,33 +84,39 @@ def jacfwd(
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacfwd", f, argnums, args, kwargs)
         if sparse:
-            return sparse_forward_jacobian(chosen, known, config)
-        return forward_jacobian(chosen, config)
+            return sparse_forward_jacobian(chosen, known, config, zero)
+        return forward_jacobian(chosen, config, zero)
 
-    return titled(jacobian_of, "jacfwd", jacfwd, f, argnums, sparse=sparse, config=config)
+    return titled(
+        jacobian_of, "jacfwd", jacfwd, f, argnums, sparse=sparse, config=config, zero=zero
+    )
 
 
-def forward_jacobian(chosen: Arguments, config: RuleConfig | None, symmetric: bool = False) -> Any:
+def forward_jacobian(
+    chosen: Arguments, config: Config, zero: Zero = None, symmetric: bool = False
+) -> Any:
     """Return the Jacobian of a function in its chosen arguments, by forward mode."""
     function, primals = chosen.function(), chosen.primals
     directions = Directions(leaves(primals))
     if directions.count == 1:  # for one direction it does not pay to record what is done with it
         tangents = with_leaves(primals, iter(directions.single(0)))
-        y, ydot = jvp(function, primals, tangents, config=config or FORWARD)
+        y, ydot = jvp(function, primals, tangents, config=config or FORWARD, zero=zero)
         images = [np.expand_dims(leaf, 0) for leaf in tangent_leaves(y, ydot)]
     else:
         # A gradient keeps the tangents of all its steps.
         most = TAPED_BLOCK if symmetric else DUAL_BLOCK
         way = directions, most, chosen.largest()
-        y, images = push_all(config or FORWARD_BLOCKS, function, primals, *way)
+        asked = as_asked(config or FORWARD_BLOCKS, zero)
+        y, images = push_all(asked, function, primals, *way)
     return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
 
 
 def sparse_forward_jacobian(
-    chosen: Arguments, known: dict, config: RuleConfig | None, symmetric: bool = False
+    chosen: Arguments, known: dict, config: Config, zero: Zero = None, symmetric: bool = False
 ) -> Any:
     """Return the same as a sparse matrix; ``known`` keeps what was found of its pattern."""
-    y, program = linear_program(config or FORWARD_BLOCKS, chosen.function(), chosen.primals)
+    asked = as_asked(config or FORWARD_BLOCKS, zero)
+    y, program = linear_program(asked, chosen.function(), chosen.primals)
     return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)
 
 

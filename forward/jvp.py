@@ -28,6 +28,7 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
+from ..rules.engines.strong_levels import Zero, as_asked, level_class
 from ..rules.linear.block_level import BlockArray, BlockLevel, BlockNumber
 from ..rules.refusals.table import refusal
 from ..rules.shapes import FLOATS_AND_ARRAYS
@@ -106,8 +107,9 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     directions = None if _PLAIN.issuperset(map(type, tangents)) else innermost(tangents)
     watched = stops() is not None
     if type(directions) is BlockLevel:
-        return (WatchedBlocks if watched else BlockDuals)(config, directions)
-    return (WatchedDuals if watched else ForwardLevel)(config)
+        blocks = level_class(WatchedBlocks if watched else BlockDuals, config)
+        return blocks(config, directions)
+    return level_class(WatchedDuals if watched else ForwardLevel, config)(config)
 
 
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
@@ -148,7 +150,12 @@ def _tangent(level: ForwardLevel, y: Value) -> Any:
 
 
 def jvp(
-    f: Callable, primals: tuple, tangents: tuple, *, config: RuleConfig = FORWARD
+    f: Callable,
+    primals: tuple,
+    tangents: tuple,
+    *,
+    config: RuleConfig = FORWARD,
+    zero: Zero = None,
 ) -> tuple[Any, Any]:
     """Evaluate ``f`` and push tangents through it: Jacobian-vector products.
 
@@ -164,6 +171,8 @@ def jvp(
         One per primal, of its shape and structure; ``ZeroTangent()`` where it does not move.
     config : RuleConfig, optional
         What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -190,7 +199,8 @@ def jvp(
     """
     try:
         primals, checked = check_tangents(primals, tangents)
-        y, ydot = config.frule_via_ad((NoTangent(), *checked), f, *primals)  # type: ignore
+        asked: Any = as_asked(config, zero)
+        y, ydot = asked.frule_via_ad((NoTangent(), *checked), f, *primals)
         return y, as_structured(y, ydot, for_receiver)
     except BaseException as error:
         trim_traceback(error)

@@ -15,6 +15,7 @@ from ..rules import AbstractZero, as_structured, describe, name_of
 from ..rules.annotations import Tangentlike, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.inputs import check_tangent, taken, taken_input
+from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.linear.blocks import Block
 from ..rules.linear.jacobians import (
     GivenDirections,
@@ -33,7 +34,9 @@ from .jvp import FORWARD, check_numbers
 
 
 @door
-def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tuple[Any, Callable]:
+def linearize(
+    f: Callable, *primals: Value, config: RuleConfig = FORWARD, zero: Zero = None
+) -> tuple[Any, Callable]:
     """Evaluate ``f`` once and return its pushforward at that point.
 
     Parameters
@@ -44,6 +47,8 @@ def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tup
         The point. Every one is differentiated; integers count as float64.
     config : RuleConfig, optional
         What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -70,7 +75,7 @@ def linearize(f: Callable, *primals: Value, config: RuleConfig = FORWARD) -> tup
     array([1., 2., 3.])
     """
     primals = tuple(map(taken_input, primals))
-    y, program = linear_program(config, f, primals)
+    y, program = linear_program(as_asked(config, zero), f, primals)
     return y, PushforwardAt(f, primals, program, taken(y))  # the caller may change y
 
 

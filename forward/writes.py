@@ -43,6 +43,12 @@ class DualArray(TracedArray):
     __slots__ = ("tangent",)
     tangent: Any
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        t = self.tangent
+        if type(t) is Moving and not np.any(t.moves):  # a part of what is written to, as it is now
+            return np.array(self.primal, dtype)
+        return TracedArray.__array__(self, dtype, copy)
+
 
 class DualWrites(Engine):
     """The part of a level of dual numbers that makes arrays and writes into them."""

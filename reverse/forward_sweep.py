@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..config import StrongZeros
 from ..config.thresholds import LARGEST_BLOCK, WRITTEN_INTO
 from ..forward.blocks import block_laid_out, write_block
 from ..forward.still import Moving, pushed, unmarked
@@ -49,7 +50,7 @@ from .entries import (
 from .nodes import KindNode, MergeNode, OutputNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
-from .vjp import Recording, transposed
+from .vjp import REVERSE, Recording, transposed
 from .writes import CONSTANT_NODE, WriteNode
 
 if TYPE_CHECKING:
@@ -313,7 +314,9 @@ class ForwardSweep:
         program.finish(xbars)
         ts = [unmarked(self.tangents[p]) for p in parents]
         xdots = [self._lifted(t, xbar) for t, xbar in zip(ts, xbars, strict=True)]
-        ydots = [self._block(unthunk(ydot)) for ydot in transposed(program, zeros)(xdots)]
+        config = self.tape.config if isinstance(self.tape.config, StrongZeros) else REVERSE
+        turned = transposed(program, zeros, config)  # type: ignore[arg-type]
+        ydots = [self._block(unthunk(ydot)) for ydot in turned(xdots)]
         return ydots[0] if node.template is None else ydots
 
     def _lifted(self, t: Value, xbar: Tangentlike) -> Any:

@@ -14,6 +14,7 @@ from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, FunctionOf, P, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
@@ -35,6 +36,7 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     config: RuleConfig = ...,
+    zero: Zero = ...,
 ) -> FunctionOf[X, P, tuple[Y, X]]: ...
 
 
@@ -45,6 +47,7 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     config: RuleConfig = ...,
+    zero: Zero = ...,
 ) -> Callable[P, tuple[Y, Any]]: ...
 
 
@@ -55,6 +58,7 @@ def value_and_grad(
     has_aux: bool = False,
     *,
     config: RuleConfig = REVERSE,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving the value of ``f`` and its gradient.
 
@@ -68,6 +72,8 @@ def value_and_grad(
         Whether ``f`` returns ``(y, aux)``; ``aux`` is handed on and not differentiated.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -91,21 +97,31 @@ def value_and_grad(
     >>> float(y), gradient
     (5.0, array([2., 4.]))
     """
-    return _gradient("value_and_grad", f, argnums, has_aux, config, with_value=True)
+    gradient = untitled_gradient("value_and_grad", f, argnums, has_aux, config, zero, True)
+    words = {"config": config, "zero": zero}
+    return titled(gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, **words)
 
 
-def _gradient(
-    name: str, f: Callable, argnums: Argnums, has_aux: bool, config: RuleConfig, *, with_value: bool
+def untitled_gradient(
+    name: str,
+    f: Callable,
+    argnums: Argnums,
+    has_aux: bool,
+    config: RuleConfig,
+    zero: Zero = None,
+    with_value: bool = False,
 ) -> Callable:
+    """Return the gradient of ``f`` as a function without a name, for one call of a transform."""
     if not callable(f):
         raise refusal("no function", name=name, x=type(f).__name__)
+    asked = as_asked(config, zero)
 
     def gradient(*args: object, **kwargs: object) -> Any:
         try:
             chosen = Arguments(name, f, argnums, args, kwargs)
             aux: list[Any] = []
             function = _first_of_pair(f, aux) if has_aux else f
-            y, pull = pulling(config, function, chosen.args, chosen.kwargs, chosen.positions)
+            y, pull = pulling(asked, function, chosen.args, chosen.kwargs, chosen.positions)
             xbars = pull(_seed(name, f, y), True)
             if xbars and type(xbars[0]) is ZeroTangent:
                 _warn_if_independent(name, f, pull, xbars)
@@ -118,11 +134,7 @@ def _gradient(
             trim_traceback(error)
             raise
 
-    if with_value:
-        return titled(
-            gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, config=config
-        )
-    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config)
+    return gradient
 
 
 def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) -> None:
@@ -146,10 +158,11 @@ def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) ->
 
 
 def gradient_for(
-    f: Callable, argnums: Argnums, has_aux: bool, name: str, config: RuleConfig
+    f: Callable, argnums: Argnums, has_aux: bool, name: str, config: RuleConfig, zero: Zero = None
 ) -> Callable:
     """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
-    return _gradient(name, f, argnums, has_aux, config, with_value=False)
+    gradient = untitled_gradient(name, f, argnums, has_aux, config, zero)
+    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config, zero)
 
 
 def _first_of_pair(f: Callable, aux: list) -> Callable:
@@ -172,6 +185,7 @@ def grad(
     has_aux: Literal[False] = False,
     *,
     config: RuleConfig = ...,
+    zero: Zero = ...,
 ) -> FunctionOf[X, P, X]: ...
 
 
@@ -182,6 +196,7 @@ def grad(
     *,
     has_aux: Literal[True],
     config: RuleConfig = ...,
+    zero: Zero = ...,
 ) -> FunctionOf[X, P, tuple[X, Aux]]: ...
 
 
@@ -192,6 +207,7 @@ def grad(
     has_aux: bool = False,
     *,
     config: RuleConfig = ...,
+    zero: Zero = ...,
 ) -> Callable[P, Any]: ...
 
 
@@ -202,6 +218,7 @@ def grad(
     has_aux: bool = False,
     *,
     config: RuleConfig = REVERSE,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving the gradient of ``f``, in reverse mode.
 
@@ -209,6 +226,13 @@ def grad(
     ----------
     f, argnums, has_aux, config
         As for ``value_and_grad``.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0, in place of NaN. In products of a
+        cotangent with the slope of an elementwise function or of a reduction, entries that are
+        exactly 0 give 0; in forward mode, of a tangent. What stays NaN: a zero slope times
+        an infinite derivative; rules of matrices, and others that are no products by entries.
+        It is a convention, and loses what ``sqrt(x)**2`` has at 0: so it is off by default. Of
+        nested transforms each decides for itself.
 
     Returns
     -------
@@ -227,8 +251,12 @@ def grad(
     >>> import chainrules as cr
     >>> cr.grad(lambda w, x: np.sum(w * x), argnums=1)(np.array([1.0, 2.0]), np.ones(2))
     array([1., 2.])
+    >>> norm = lambda x: np.sqrt(np.sum(x**2))
+    >>> with np.errstate(divide="ignore"):
+    ...     cr.grad(lambda x: norm(x) ** 2 + x[0], zero="strong")(np.zeros(2))
+    array([1., 0.])
     """
-    return _gradient("grad", f, argnums, has_aux, config, with_value=False)
+    return gradient_for(f, argnums, has_aux, "grad", config, zero)
 
 
 def _seed(name: str, f: Function, y: Value) -> Any:

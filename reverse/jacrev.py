@@ -13,6 +13,7 @@ from ..config.tracebacks import door
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import P, Value
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
+from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.linear.compression import prefers_rows, sparse_matrix
 from ..rules.linear.jacobians import (
     Directions,
@@ -39,7 +40,12 @@ REVERSE_BLOCKS = ReverseBlocks()
 
 @takes_argnums
 def jacrev(
-    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: Config = None,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f``, row by row in reverse mode.
 
@@ -49,6 +55,8 @@ def jacrev(
         As for ``jacfwd``.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -74,17 +82,25 @@ def jacrev(
     @door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
-        y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
+        asked = as_asked(config or REVERSE_BLOCKS, zero)
+        y, pull = pulling(asked, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, known)
         return _reverse_jacobian(chosen, y, pull)
 
-    return titled(jacobian_of, "jacrev", jacrev, f, argnums, sparse=sparse, config=config)
+    return titled(
+        jacobian_of, "jacrev", jacrev, f, argnums, sparse=sparse, config=config, zero=zero
+    )
 
 
 @takes_argnums
 def jacobian(
-    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: Config = None,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
@@ -94,7 +110,7 @@ def jacobian(
 
     Parameters
     ----------
-    f, argnums, sparse, config
+    f, argnums, sparse, config, zero
         As for ``jacrev``.
 
     Returns
@@ -124,12 +140,13 @@ def jacobian(
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):
-            return sparse_forward_jacobian(chosen, forward, config)
+            return sparse_forward_jacobian(chosen, forward, config, zero)
         directions = Directions(leaves(chosen.primals))
         few = directions.count <= FORWARD_AT_ONCE
         if not sparse and (few or any(map(is_lazy, directions.sources))):
-            return forward_jacobian(chosen, config)
-        y, pull = pulling(config or REVERSE_BLOCKS, f, chosen.args, chosen.kwargs, chosen.positions)
+            return forward_jacobian(chosen, config, zero)
+        asked = as_asked(config or REVERSE_BLOCKS, zero)
+        y, pull = pulling(asked, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, backward)
         recording = getattr(pull, "__self__", None)  # None where a rule of ``f`` answered
@@ -138,7 +155,9 @@ def jacobian(
             return arrange(images, chosen.source, y, transposed=False)
         return _reverse_jacobian(chosen, y, pull)
 
-    return titled(jacobian_of, "jacobian", jacobian, f, argnums, sparse=sparse, config=config)
+    return titled(
+        jacobian_of, "jacobian", jacobian, f, argnums, sparse=sparse, config=config, zero=zero
+    )
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:

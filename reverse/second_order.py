@@ -15,13 +15,19 @@ from ..forward.jvp import check_tuples
 from ..forward.linearize import push_blocks
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
-from .grad import gradient_for
+from ..rules.engines.strong_levels import Zero, as_asked
+from .grad import gradient_for, untitled_gradient
 from .vjp import REVERSE
 
 
 @takes_argnums
 def hessian(
-    f: Callable[P, Any], argnums: Argnums = 0, *, sparse: bool = False, config: Config = None
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    *,
+    sparse: bool = False,
+    config: Config = None,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving the Hessian of ``f``: forward mode over reverse mode.
 
@@ -29,7 +35,7 @@ def hessian(
     ----------
     f : callable
         Returns one real number.
-    argnums, sparse, config
+    argnums, sparse, config, zero
         As for ``jacrev``.
 
     Returns
@@ -51,17 +57,19 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    gradient = gradient_for(f, argnums, False, "hessian", config or REVERSE)
+    gradient = gradient_for(f, argnums, False, "hessian", config or REVERSE, zero)
     known: dict = {}
 
     @door
     def hessian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:
-            return sparse_forward_jacobian(chosen, known, config, symmetric=True)
-        return forward_jacobian(chosen, config, symmetric=True)
+            return sparse_forward_jacobian(chosen, known, config, zero, symmetric=True)
+        return forward_jacobian(chosen, config, zero, symmetric=True)
 
-    return titled(hessian_of, "hessian", hessian, f, argnums, sparse=sparse, config=config)
+    return titled(
+        hessian_of, "hessian", hessian, f, argnums, sparse=sparse, config=config, zero=zero
+    )
 
 
 @door
@@ -72,6 +80,7 @@ def hvp(
     *,
     block: bool = False,
     config: RuleConfig = REVERSE,
+    zero: Zero = None,
 ) -> Any:
     """Return the Hessian of ``f`` times a vector: forward mode over reverse mode.
 
@@ -86,6 +95,8 @@ def hvp(
         so have the products. They are pushed together.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0, in both: see ``grad``.
 
     Returns
     -------
@@ -108,10 +119,9 @@ def hvp(
     array([6., 0.])
     """
     check_tuples("hvp", primals, tangents)
-    argnums = tuple(range(len(primals)))
-    gradient = gradient_for(f, argnums, False, "hvp", config)
+    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    asked = as_asked(config, zero)
+    gradient = untitled_gradient("hvp", f, argnums, False, asked)
     if block:
-        products = push_blocks(gradient, primals, tangents, config)
-    else:
-        products = jvp(gradient, primals, tangents, config=config)[1]
-    return products if len(products) != 1 else products[0]
+        return push_blocks(gradient, primals, tangents, asked)
+    return jvp(gradient, primals, tangents, config=asked)[1]

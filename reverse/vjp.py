@@ -29,6 +29,7 @@ from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, copied_containers, fold, iterate_leaves, map_leaves
 from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken, taken_input
+from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.linear.program import LinearProgram
 from ..rules.shapes import FLOATS, FLOATS_AND_ARRAYS
 from ..rules.table.kinds import Kind
@@ -194,7 +195,9 @@ def _seeds(outputs: list, y: Value, ybar: Tangentlike) -> list[tuple[int, Any]]:
     return seeds
 
 
-def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any, Callable]:
+def vjp(
+    f: Callable, *primals: Value, config: RuleConfig = REVERSE, zero: Zero = None
+) -> tuple[Any, Callable]:
     """Evaluate ``f`` and return its pullback: vector-Jacobian products.
 
     Parameters
@@ -207,6 +210,8 @@ def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any
         what it adds stays in the copy. An object without numbers or lists is not copied.
     config : RuleConfig, optional
         What rules are handed: a ``ReverseConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -237,7 +242,8 @@ def vjp(f: Callable, *primals: Value, config: RuleConfig = REVERSE) -> tuple[Any
     """
     try:
         primals = tuple(map(taken_input, primals))
-        y, pull = pulling(config, f, primals, {}, range(len(primals)))
+        asked = as_asked(config, zero)
+        y, pull = pulling(asked, f, primals, {}, range(len(primals)))
         return y, PullbackAt(f, primals, pull, taken(y))
     except BaseException as error:
         trim_traceback(error)

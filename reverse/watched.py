@@ -14,6 +14,7 @@ from ..config.lines import UNKNOWN
 from ..rules import Traced
 from ..rules.annotations import Function, Index, Value
 from ..rules.containers import iterate_leaves
+from ..rules.engines.strong_levels import level_class
 from ..rules.refusals.table import refusal
 from ..rules.table.structural_zeros import Masked
 from ..rules.tangents.thunks import Thunk
@@ -165,4 +166,6 @@ def _is_zero(xbar: Any) -> bool:
 def new_tape(config: RuleConfig) -> Tape:
     """Return a tape for a run: a watched one, if somebody watches."""
     wanted = stops()
-    return Tape(config) if wanted is None else WatchedTape(config, wanted)
+    if wanted is None:
+        return level_class(Tape, config)(config)
+    return level_class(WatchedTape, config)(config, wanted)

@@ -14,6 +14,7 @@ from ..config.tracebacks import door
 from ..forward.jvp import FORWARD
 from ..rules.annotations import P
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
+from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.linear.jacobians import (
     Directions,
     is_complex,
@@ -31,6 +32,7 @@ def wirtinger(
     argnums: int = 0,
     *,
     config: RuleConfig = FORWARD,
+    zero: Zero = None,
 ) -> Callable[P, Any]:
     """Return a function giving both Wirtinger derivatives of ``f``.
 
@@ -45,6 +47,8 @@ def wirtinger(
         Which argument to differentiate.
     config : RuleConfig, optional
         What rules are handed: a ``ForwardConfig``, or a subclass with traits of its own.
+    zero : "strong", optional
+        Whether 0 times an infinite or undefined slope is 0: see ``grad``.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def wirtinger(
         (z,) = chosen.primals
         if not is_complex(z):
             raise refusal("real argument", i=chosen.positions[0])
-        y, images = push_all(config, chosen.function(), (z,), Directions([z]))
+        y, images = push_all(as_asked(config, zero), chosen.function(), (z,), Directions([z]))
         targets = leaves(y)
         slopes = [
             [laid_out(z, part, half) for half in np.split(image, 2)]
@@ -82,4 +86,4 @@ def wirtinger(
         df_dzbar = [(along_x + 1j * along_y) / 2 for along_x, along_y in slopes]
         return with_leaves(y, iter(df_dz)), with_leaves(y, iter(df_dzbar))
 
-    return titled(derivatives, "wirtinger", wirtinger, f, argnums, config=config)
+    return titled(derivatives, "wirtinger", wirtinger, f, argnums, config=config, zero=zero)

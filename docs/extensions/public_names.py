@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Calling back into an engine": (
         "frule_via_ad", "rrule_via_ad", "batch_via_ad", "RuleConfig", "ForwardConfig",
         "ReverseConfig", "HasForwardsMode", "NoForwardsMode", "HasReverseMode", "NoReverseMode",
-        "HasBatchMode", "FollowsPython", "AsksForBlocks", "AllOf",
+        "HasBatchMode", "FollowsPython", "StrongZeros", "AsksForBlocks", "AllOf",
     ),
     "Errors": (
         "ChainRulesError", "MissingRuleError", "LostDerivativeError", "MutationError",

@@ -20,6 +20,7 @@ from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
+from ..table.keys import transformed
 from ..tracing.conversions import describe
 from ..tracing.funnel import content_of
 from .inputs import is_perturbable_input, taken_input
@@ -63,6 +64,8 @@ class Arguments:
                 if not any(map(is_perturbable_input, iterate_leaves(x))):
                     fixed = bool(constants(x))
                     more = "; the integers in its fields are constants, floats are not" * fixed
+                    if isinstance(x, np.ndarray | np.void) and x.dtype.names is not None:
+                        more = "; of named fields give a dict: {k: x[k] for k in x.dtype.names}"
                     raise refusal(
                         "nothing to differentiate",
                         i=i, f=name_of(f), x=type(x).__name__, name=name, more=more,
@@ -201,6 +204,10 @@ class Transformed(functools.partial):
         if found is self:  # what a decorator made is found by the name of the function
             return f.__qualname__
         return _made_by, (transform, args, options)
+
+
+LEAVES.add(Transformed)
+transformed.add(Transformed)
 
 
 def _made_by(transform: Callable, args: tuple, options: dict) -> Any:

@@ -7,6 +7,7 @@ first, and from the first traced value that is written an array of that value's 
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -32,7 +33,7 @@ from ..tracing.views import (
     shares_memory,
     view_by,
 )
-from ..tracing.writing import hand_out, is_fresh
+from ..tracing.writing import hand_out
 
 # Functions that write into their first argument.
 writers: set[Any] = set()
@@ -54,15 +55,37 @@ class BufferArray(TracedArray):
         hand_out(root_of(self)[0], array)
         return array
 
-    @property
-    def ctypes(self) -> Any:
-        """Address of a plain buffer, for C code; while that holds it, it takes no traced values."""
-        if isinstance(self.primal, Traced):
-            raise AttributeError  # of which ``__getattr__``, which is asked next, says more
-        return np.asarray(self).ctypes
-
     def __buffer__(self, flags: int) -> memoryview:
         return memoryview(np.asarray(self))  # type: ignore[arg-type]
+
+
+def _of_plain(name: str) -> property:
+    """Return an attribute of a plain buffer's own array; while that is held, nothing is traced."""
+
+    def attribute(self: BufferArray) -> Any:
+        held = super(BufferArray, self) if isinstance(self.primal, Traced) else np.asarray(self)
+        return getattr(held, name)  # of which ``__getattr__``, which is asked next, says more
+
+    return property(attribute)
+
+
+# What looks into memory, or takes it along. (By ``__array_interface__`` NumPy would, unasked.)
+for _name in (
+    "ctypes", "data", "view", "byteswap", "getfield", "tobytes", "tofile", "dump", "dumps",
+    "__reduce_ex__",
+):  # fmt: skip
+    setattr(BufferArray, _name, _of_plain(_name))
+
+
+def _compare(operation: Callable) -> Any:
+    def compare(self: BufferArray, other: Value) -> Any:
+        return buffer(operation(settled(self), settled(other)))
+
+    return compare
+
+
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(BufferArray, f"__{_name}__", _compare(getattr(operator, _name)))
 
 
 class BufferLevel(Level):
@@ -95,7 +118,8 @@ class BufferLevel(Level):
         for x in leaves:
             if type(x) is BufferArray and not isinstance(x.primal, Traced):
                 y = self._tied(y, x, f, args, kwargs)
-        if f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
+        of_ufunc = isinstance(getattr(f, "__self__", None), np.ufunc)  # a method of one
+        if of_ufunc or f is astype or (getattr(f, "__module__", None) or "").startswith("numpy"):
             return _buffer_if_new(y, leaves)
         return y
 
@@ -185,8 +209,12 @@ def is_writer(f: Function) -> bool:
 
 
 def buffer(y: Any) -> Any:
-    """Return a new array as a buffer, where a transform runs and traced numbers fit into it."""
-    return _wrapped(y) if is_running() and is_fresh(y) else y
+    """Return a new array of numbers or truths as a buffer, where a transform runs.
+
+    Traced numbers do not fit into integers and truths, but into what is computed from these.
+    """
+    array = type(y) is np.ndarray or (isinstance(y, Traced) and y.records and y.writable)
+    return _wrapped(y) if array and y.dtype.kind in "fciub" and is_running() else y
 
 
 def buffer_if_new(y: Value, given: Value) -> Any:
@@ -196,6 +224,11 @@ def buffer_if_new(y: Value, given: Value) -> Any:
 
 def _buffer_if_new(y: Value, leaves: Iterable) -> Any:
     if type(y) is not np.ndarray or not y.flags.writeable:
+        return y
+    owner = y.base
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if owner is not None:  # the memory of an object that is no array
         return y
     for x in map(settled, leaves):
         if isinstance(x, np.ndarray) and np.may_share_memory(x, y):

@@ -62,7 +62,7 @@ def is_foreign_array(x: Value) -> bool:
     What is computed with it is computed by its own library, unseen.
     """
     cls = type(x)
-    if cls in LEAVES or isinstance(x, np.ndarray | type):
+    if cls in LEAVES or isinstance(x, np.ndarray | np.void | type):
         return False
     if not (hasattr(cls, "__array__") or hasattr(cls, "__dlpack__")):
         return False

@@ -29,8 +29,11 @@ def tells_only_structure(f: Function) -> bool:
 def is_kept_whole(f: Any) -> bool:
     """Say whether a call of ``f`` is one step; else it is Python code, and is run.
 
-    The body of a primitive may do what it likes with plain numbers, and is run with these.
+    The body of a primitive may do what it likes with plain numbers, and is run with these, unless
+    it is ours and says that it ``runs_as_steps``.
     """
+    if getattr(f, "runs_as_steps", False):
+        return False
     foreign = getattr(type(f), "is_foreign", False)
     return foreign or shown(f) is not f or is_primitive(f) or not runs_in_python(f)
 

@@ -37,7 +37,7 @@ INSTEAD_OF_ADOPTION = {
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
-    "needs plain numbers",
+    'needs plain numbers; interp at plain points does not after cr.adopt("xarray.core.missing")',
 }
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
@@ -69,7 +69,8 @@ def asked() -> tuple[str, str] | None:
 
 def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
     names = frame.f_globals
-    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+    named = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    if named or _has_fields(node, frame):
         return "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
     if id(names) in adopted:
         array = ast.unparse(node.value)
@@ -87,6 +88,14 @@ def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
     if isinstance(node.value, ast.Attribute):
         by_hand = f"make the object inside the differentiated function, or {by_hand[5:]}"
     return _remedy(by_hand, names, "numpy")
+
+
+def _has_fields(node: ast.expr, frame: FrameType) -> bool:
+    """Say whether a part of an array with named fields is written to."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    owner = _resolved(node, frame)
+    return isinstance(owner, np.ndarray | np.void) and owner.dtype.names is not None
 
 
 def _bound(node: ast.expr, frame: FrameType) -> str:
@@ -112,6 +121,9 @@ def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
         name = _OTHER_NAMES.get(name, name)
         known = hasattr(np, name) or name == "linalg.norm"
         return _remedy(f"write np.{name}" if known else "", names, "math")
+    through = _called_through(node, frame) if library in ("numpy", "scipy", "math") else ""
+    if through:
+        return f'cr.adopt("{through}"), beside your own module: it is called by a name of that'
     if library == "numpy":
         joins = name in ("array", "asarray", "asanyarray", "ascontiguousarray")
         by_hand = "write np.stack([x, y]) or cr.array([x, y])" if joins else ""
@@ -130,6 +142,16 @@ def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
     if isinstance(called, BuiltinFunctionType) and library and library != "builtins":
         return _rule_for(ast.unparse(node.func), name)
     return None
+
+
+def _called_through(node: ast.Call, frame: FrameType) -> str:
+    """Return the package of a module by whose name a function is called, if it shows another's."""
+    if not isinstance(node.func, ast.Attribute):
+        return ""
+    owner = _resolved(node.func.value, frame)
+    package = owner.__name__.partition(".")[0] if isinstance(owner, ModuleType) else ""
+    known = ("numpy", "scipy", "math", "cmath", "builtins", "chainrules")
+    return "" if package in known or package == _package_of(frame.f_globals) else package
 
 
 def or_adopt(instead: str) -> str:

@@ -131,6 +131,14 @@ REFUSALS = {
         "{name} with dtype=object has no rule.",
         "leave out dtype, or name a float",
     ),
+    "dtype of no numbers": Refusal(
+        "CR150",
+        LostDerivativeError,
+        "a conversion of a traced value to {dtype} has no derivative, in {line}: it is no dtype of "
+        "numbers.",
+        "keep the numbers beside it, named fields as arrays by name: dict(m=x, v=y)\n"
+        "  or write cr.value(x), where no derivative is wanted",
+    ),
     # ---- objects, classes, containers ----
     "nested objects": Refusal(
         "CR116",

@@ -89,6 +89,10 @@ class Kind(Bound):
                 ydot = share if ydot is ZERO else add(ydot, share)
         return ydot
 
+    def times(self, slope: Any, t: Tangentlike) -> Any:
+        """Return the product of a slope and a cotangent."""
+        return slope * t
+
     # ---- what is asked of a kind ----
 
     def answer(self, level: Any, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
@@ -264,7 +268,7 @@ class ScalarRule(Kind):
             dtype = dtype_of(partial)
             if dtype is not None and dtype.kind == "c":
                 partial = np.conj(partial)
-            ybar = partial * ybar
+            ybar = self.times(partial, ybar)
         elif constant is not ONE:
             ybar = np.conj(constant) * ybar if isinstance(constant, complex) else constant * ybar
         if type(ybar) is NotImplementedTangent:

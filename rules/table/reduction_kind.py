@@ -131,7 +131,8 @@ class ReductionRule(Kind):
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         (x,) = args
         axis = kwargs.get("axis", self.axis)
-        terms = self.weights_at(x, y, axis, kwargs) * select(self.counted(x, kwargs), xdot)
+        weights = self.weights_at(x, y, axis, kwargs)
+        terms = self.times(weights, select(self.counted(x, kwargs), xdot))
         keepdims = kwargs.get("keepdims", False)
         return np.sum(terms, axis=axis, dtype=kwargs.get("dtype"), keepdims=keepdims)
 
@@ -146,7 +147,7 @@ class ReductionRule(Kind):
             weights = np.conj(weights)
         if axis is not None:
             ybar = restore(ybar, axis, kwargs.get("keepdims", False), space.ndim)
-        xbar, counted = weights * ybar, self.counted(x, kwargs)
+        xbar, counted = self.times(weights, ybar), self.counted(x, kwargs)
         if counted is True:
             return xbar if space.holds(xbar) else space(xbar)
         return Masked(space(select(counted, xbar)), np.broadcast_to(counted, space.shape))

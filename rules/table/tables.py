@@ -25,6 +25,7 @@ from .keys import (
     carries_rules,
     instances,
     is_of_others,
+    transformed,
     warn_if_never_asked,
 )
 from .kinds import Kind, ScalarRule
@@ -86,10 +87,10 @@ class RuleTable:
 
     def find(self, config: RuleConfig | None, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
-        if type(f) is FunctionType and not vars(f) and f not in self.methods:
-            functors = self.functors
-            if FunctionType not in functors and object not in functors:
-                return None  # most often: what a transform was given
+        cls = type(f)
+        bare = not vars(f) if cls is FunctionType else cls in transformed
+        if bare and f not in self.methods and self.functors.keys().isdisjoint(cls.__mro__):
+            return None  # most often: what a transform was given
         methods = self.methods_of(f)
         if methods is None:
             if (of_library := shown(f)) is not f:

@@ -18,6 +18,7 @@ from ..containers import LEAVES, children
 from ..known_classes import built_in, keepers
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
+from .array_api import follow_standard
 from .conversions import describe, refuse_array
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
@@ -305,5 +306,6 @@ for _name in OPERATORS:
     _word, _operation = _name.strip("_"), getattr(operator, _name)
     setattr(TracedArray, f"__i{_word}__", _in_place(_operation))
 hide_from_pythons(TracedNumber, TracedArray)
+follow_standard(TracedNumber)
 if numbers is not None:
     numbers.accelerate_arrays(TracedArray)

@@ -41,7 +41,8 @@ def explain(error: Exception) -> None:
     if isinstance(error.__cause__, LostDerivativeError):
         raise error.__cause__.with_traceback(error.__traceback__) from None
     message = str(error).strip()
-    if "traced(" in message and ("convert string" in message or "invalid literal" in message):
+    of_text = "traced(" in message and ("convert string" in message or "invalid literal" in message)
+    if of_text or (isinstance(error, NameError) and error.name == "traced"):
         raise refusal("text of a traced value", message=message) from error
     if "read-only" in message and isinstance(error, ValueError) and not _raised_by_a_write(error):
         raise refused_write(message) from error
@@ -111,7 +112,8 @@ _RAISERS = ("builtins", "ctypes", "numpy")
 _EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
     "'NotImplementedType' object has no attribute 'reindex_like'|"  # s += x, of pandas
-    "incompatible function arguments|No matching signature found"  # pybind11, Cython
+    "incompatible function arguments|No matching signature found|"  # pybind11, Cython
+    "Multiple namespaces for array inputs"
 )
 _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
 # What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
@@ -145,8 +147,9 @@ _WRITE = {
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "
         "cr.primitive(f, derivative='finite-difference') for a function f that is compiled"
     ),
-    "is not a supported array type": (
-        'cr.adopt("array_api_compat"), beside your own module: then its namespaces are followed'
+    "Multiple namespaces for array inputs": (
+        'cr.adopt("array_api_compat"), beside your own module: traced arrays and plain ones have '
+        "one namespace then"
     ),
     "got BufferArray": (
         'cr.adopt("its module"), whose compiled functions then take such arrays, where plain; or '

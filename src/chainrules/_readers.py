@@ -17,7 +17,14 @@ import numpy as np
 from . import _rulesets
 from .rules import Traced, all_settled, array_of, innermost, is_traced
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
-from .rules.tracing.object_arrays import array_shown_by, healed, is_object_array, is_plain, unmasked
+from .rules.tracing.object_arrays import (
+    array_shown_by,
+    entries_of,
+    healed,
+    is_object_array,
+    is_plain,
+    unmasked,
+)
 from .rules.tracing.running import a_run
 
 CONSTRUCTORS = _rulesets.arrays.building.CONSTRUCTORS
@@ -26,8 +33,10 @@ _MAKERS = """
     zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
     logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
     column_stack fromfunction outer kron tril triu roll dot inner einsum tensordot cross where
-    cumsum cumprod diff gradient interp clip sort sum mean prod meshgrid
+    cumsum cumprod diff gradient interp clip sort sum mean prod meshgrid indices
 """
+# Of the entries of an object array NumPy does not ask these.
+_PREDICATES = (np.isfinite, np.isinf, np.isnan)
 _FILLED = frozenset(_MAKERS.split())
 # Of lists of arrays; those of np.block say where each array goes.
 _OF_LISTS = frozenset(
@@ -42,6 +51,13 @@ def _read(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return x if x.dtype.kind != "O" else healed(x) if type(x) is np.ndarray else unmasked(x)
     return x if is_plain(x) or not is_traced(x) or not _is_numeric(x) else array_of(x)
+
+
+def _numbers_of(x: Any) -> Any:
+    """Return an object array of traced numbers, of whatever class, as a traced array."""
+    if not isinstance(x, np.ndarray) or type(x) is np.ndarray or np.ma.isMaskedArray(x):
+        return _read(x)
+    return entries_of(x) if x.dtype.kind == "O" else x
 
 
 def _read_each(xs: Any) -> Any:
@@ -164,12 +180,14 @@ def _is_reader(f: Any) -> bool:
     name = getattr(f, "__name__", "")
     if not callable(f) or isinstance(f, type) or name in _NOT_READ or type(f).__hash__ is None:
         return False
-    return isinstance(f, type(np.sum)) or name in _FILLED or f in CONSTRUCTORS
+    return isinstance(f, type(np.sum)) or name in _FILLED or f in CONSTRUCTORS or f in _PREDICATES
 
 
 @functools.cache
 def _shown_reader(f: Callable) -> Callable:
     name = f.__name__
+    if f in _PREDICATES:
+        return _reads(f, _numbers_of, False)
     if f in CONSTRUCTORS:
         return _of_anything(f)
     return _reads(f, _read_each if name in _OF_LISTS else _read, name in _FILLED)

@@ -1,5 +1,7 @@
 """Buffers of chainrules.numpy: plain arrays that take traced values when these come."""
 
+import pickle
+
 import numpy
 import pytest
 
@@ -9,6 +11,7 @@ from chainrules.interop import Foreign
 from chainrules.testing import check_grad
 
 X = numpy.array([0.5, 1.5, -0.75])
+H = 1e-6
 
 
 def recurrence(x):
@@ -90,16 +93,103 @@ def test_outside_of_transforms_they_are_numpys_own():
         assert type(made) is numpy.ndarray
 
 
-def test_integers_and_results_are_plain():
-    kept = []
+def test_results_are_plain():
+    (nothing, truths, _), _ = cr.vjp(lambda x: (np.zeros(2), np.arange(3) > 1, x), 1.0)
+    assert type(nothing) is type(truths) is numpy.ndarray
+
+
+# Of what no float can be written into, arrays of floats are made, which take traced numbers.
+CLOSED = {
+    "comparison": lambda x, a: (np.arange(3.0) > 1) * 1.0,
+    "comparison, cast": lambda x, a: (np.zeros(3) == 0).astype(float),
+    "comparison, the other way round": lambda x, a: (1.0 < np.arange(3.0)) + 0.0,
+    "not": lambda x, a: (~(np.arange(3.0) >= 1)).astype(float),
+    "and": lambda x, a: ((np.arange(3) > 0) & (np.arange(3) < 2)) * 2.0,
+    "cast to integers": lambda x, a: np.linspace(0.0, 2.9, 3).astype(int) * 1.0,
+    "cast to the same": lambda x, a: np.zeros(3).astype(float),
+    "integers": lambda x, a: np.arange(3) * 1.0,
+    "integers, divided": lambda x, a: np.ones(3, int) / 2,
+    "integers, written": lambda x, a: with_twos(np.zeros(3, int)) * 1.0,
+    "ufunc of integers": lambda x, a: np.equal(np.arange(3), 1).astype(float),
+    "meshgrid": lambda x, a: 2.0 * np.meshgrid(np.arange(3.0), np.arange(3.0))[0][0],
+    "meshgrid of integers": lambda x, a: np.meshgrid(np.arange(3), np.arange(2))[1][0] * 1.0,
+    "outer of a ufunc": lambda x, a: np.add.outer(np.arange(3.0), np.arange(2.0))[:, 1],
+    "indices": lambda x, a: np.indices((3,))[0] * 1.0,
+    "mgrid": lambda x, a: np.mgrid[0:3] * 1.0,
+    "of constants beside": lambda x, a: np.arange(3) * a,
+    "where": lambda x, a: np.where(np.arange(3) > 1, a, 0.0),
+}
+
+
+def with_twos(y):
+    y[1:] = 2
+    return y
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_what_is_computed_from_buffers_takes_traced_numbers(name):
+    constants = numpy.array([1.0, 2.0, 3.0])
 
     def f(x):
-        kept.append(np.zeros(3, int))
-        return np.zeros(2), x
+        y = CLOSED[name](x, constants)
+        y[0] = x[0]
+        y += x[1]
+        return np.sum(y * x)
 
-    (nothing, _), _ = cr.vjp(f, 1.0)
-    assert type(nothing) is numpy.ndarray
-    assert type(kept[0]) is numpy.ndarray
+    differences = (f(X + H * v) - f(X - H * v) for v in numpy.eye(3))
+    expected = numpy.array(list(differences)) / (2 * H)
+    numpy.testing.assert_allclose(cr.grad(f)(X), expected, 1e-6)
+    numpy.testing.assert_allclose(cr.jacfwd(f)(X), expected, 1e-6)
+    assert numpy.shape(cr.hessian(f)(X)) == (3, 3)
+
+
+def test_integers_and_truths_do_what_numpys_do():
+    def f(x):
+        n, m = np.arange(4), np.arange(4.0) > 1
+        a = numpy.arange(8.0).reshape(4, 2)
+        assert n[2] == 2 and a[n].shape == a[m[n]].shape[:0] + (4, 2)  # noqa: PT018
+        assert [k for k in n if m[k]] == [2, 3]
+        assert {int(k): 0 for k in n} == dict.fromkeys(range(4), 0)
+        assert "abcd"[n[1]] == "b" and list(range(n[3])) == [0, 1, 2]  # noqa: PT018
+        assert bool(m.any()) and not m.all()  # noqa: PT018
+        assert (n == n[::-1]).sum() == 0 and hash(n[1]) == hash(1)  # noqa: PT018
+        assert numpy.array_equal(numpy.asarray(n), numpy.arange(4))
+        assert n.view("u8").dtype.kind == "u" and m.view("u1").sum() == 2  # noqa: PT018
+        assert n.tobytes() == numpy.arange(4).tobytes()
+        assert type(pickle.loads(pickle.dumps(n))) is numpy.ndarray
+        n[1:] += 3
+        n[m] = 0
+        return np.sum(x * n[1])
+
+    for transform in (cr.grad, cr.jacfwd):
+        numpy.testing.assert_array_equal(transform(f)(X), [4.0, 4.0, 4.0])
+
+
+def test_what_looks_into_a_filled_buffer_is_refused():
+    def f(look):
+        def filled(x):
+            y = np.zeros(3)
+            y[0] = x[0]
+            look(y)
+            return np.sum(y)
+
+        return filled
+
+    looks = (lambda y: y.view(int), lambda y: y.tobytes(), pickle.dumps, lambda y: y.data)
+    for look in looks:
+        with pytest.raises((cr.LostDerivativeError, AttributeError), match=r"test_buffers\.py"):
+            cr.grad(f(look))(X)
+
+
+def test_a_traced_number_does_not_fit_into_integers():
+    def f(x):
+        n = np.zeros(3, int)
+        n[0] = x[0]
+        return np.sum(n * x)
+
+    for transform in (cr.grad, cr.jacfwd):
+        with pytest.raises(cr.ChainRulesError, match=r"test_buffers\.py"):
+            transform(f)(X)
 
 
 def test_an_array_that_others_see_is_not_replaced():

@@ -144,3 +144,18 @@ def test_a_numpy_without_the_variable_warns_as_it_does(monkeypatch):
     monkeypatch.setattr(numpy_warnings, "_telling", {})
     (warning,) = caught(lambda: cr.grad(root)(ZEROS))
     assert __file__ != warning.filename
+
+
+def test_what_the_function_sets_stays():
+    def f(x):
+        np.seterr(over="ignore")
+        return x * x
+
+    before = np.seterr()
+    try:
+        cr.grad(f)(1.0)
+        assert np.geterr() == {**before, "over": "ignore"}
+        assert np.geterrcall() is None
+    finally:
+        np.seterr(**before)
+    assert np.geterr() == before

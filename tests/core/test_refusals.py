@@ -261,6 +261,11 @@ CASES = {
         grad(lambda x: np.sum(np.multiply(x, x, dtype=float)), X),
         [4.0, 6.0],
     ),
+    "dtype of no numbers": (
+        grad(lambda x: np.sum(x.astype([("m", float)])["m"]), X),
+        grad(lambda x: np.sum({"m": x}["m"]), X),
+        [1.0, 1.0],
+    ),
     "nested objects": (
         lambda: cr.jvp(objects, (X,), (X,)),
         lambda: cr.jvp(lambda x: list(objects(x)), (X,), (X,))[1],

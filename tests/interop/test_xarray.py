@@ -280,3 +280,26 @@ def test_what_is_advised_where_xarray_needs_plain_numbers_is_right():
             cr.grad(lambda w, f=refused: f(steps(w)))(2.0)
     assert cr.grad(lambda w: np.sum(steps(w).data))(2.0) == 6.0
     assert cr.grad(lambda w: np.interp(0.5, [0.0, 1.0, 2.0], steps(w).data))(2.0) == 1.5
+
+
+TIMES = xr.DataArray(np.arange(6.0) ** 2, dims="time", coords={"time": np.arange(6.0)})
+BETWEEN = {
+    "linear": lambda t: (t.interp(time=[1.5, 2.25]) ** 2).sum(),
+    "nearest": lambda t: (t.interp(time=[1.4], method="nearest") ** 2).sum(),
+    "cubic": lambda t: (t.interp(time=[1.5], method="cubic") ** 2).sum(),
+    "like": lambda t: (t.interp_like(t.isel(time=slice(0, 3))) ** 2).sum(),
+    "at a point": lambda t: t.interp(time=3.75) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_interpolation_at_plain_points_where_its_module_is_adopted(name):
+    f = BETWEEN[name]
+    with pytest.raises(cr.LostDerivativeError, match=r'cr\.adopt\("xarray\.core\.missing"\)'):
+        cr.grad(f)(TIMES)
+    with cr.adopt("xarray.core.missing"):
+        gradient = cr.grad(f)(TIMES)
+        _, pushed = cr.jvp(f, (TIMES,), (TIMES,))
+    expected = [(f(TIMES + 1e-5 * e) - f(TIMES - 1e-5 * e)) / 2e-5 for e in np.eye(6)]
+    np.testing.assert_allclose(gradient.values, np.array(expected), 1e-6, 1e-7)
+    np.testing.assert_allclose(pushed.values, np.sum(expected * TIMES.values), 1e-6)

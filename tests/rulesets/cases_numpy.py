@@ -198,7 +198,8 @@ VECTORS_IN_THE_PLANE = [case(A[:, :2], B), case(A[:, :2], B[:, :2]), case(A, B[0
 if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
     VECTORS_IN_THE_PLANE = []
 PRODUCTS: dict = {
-    np.dot: [case(A, S), case(X, W), case(T, real(4, 2)), case(2.5, A), case(F32, F32.T)],
+    np.dot: [case(A, S), case(X, W), case(T, real(4, 2)), case(2.5, A), case(F32, F32.T),
+             case(T, real(2, 4, 3)), case(A, real(2, 3, 2))],
     np.inner: [case(A, B), case(X, W), case(2.5, A), case(T, T[0]), case(Z, Z)],
     np.outer: [case(X, Y), case(A, B), case(Z[0], X), case(F32[0], F32[1])],
     np.vdot: [case(X, W), case(Z, Z[::-1]), case(A, Z), case(F32, F32)],

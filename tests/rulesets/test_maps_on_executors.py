@@ -537,3 +537,59 @@ def test_progress(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(ModuleNotFoundError, match=r"(?s)map\(..., progress=True\).*progress\]"):
         cr.map(np.sin, [1.0], **on)
+
+
+class Sending(Inline):
+    """A pool as mpi4py's: what is submitted goes to other processes, and comes back, in text."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.closed = True
+
+    def submit(self, f, *args):
+        sent = [pickle.loads(cloudpickle.dumps(part)) for part in (f, *args)]
+        return Inline.submit(self, *sent)
+
+
+class Ray:
+    """The part of ray that docs/how_to/many_machines.md uses."""
+
+    def remote(self, f):
+        return types.SimpleNamespace(remote=lambda *args: self.reference(f, args))
+
+    def reference(self, f, args):
+        answer = Sending().submit(f, *args)
+        return types.SimpleNamespace(future=lambda: answer)
+
+
+def submitted_to_ray():
+    ray = Ray()
+
+    @ray.remote
+    def call(f, *args):
+        return f(*args)
+
+    class OnRay:
+        def submit(self, f, *args):
+            return call.remote(f, *args).future()
+
+    return OnRay()
+
+
+@pytest.mark.parametrize("make", [Sending, submitted_to_ray])
+@pytest.mark.parametrize("f", [shared, containers])
+def test_executors_that_take_what_is_sent(f, make):
+    on = {"executor": make()}
+    np.testing.assert_allclose(
+        cr.grad(lambda w: f(w, list(XS), **on))(W), cr.grad(lambda w: f(w, list(XS)))(W), 1e-13
+    )
+    np.testing.assert_allclose(
+        cr.hessian(lambda w: f(w, list(XS), **on))(W),
+        cr.hessian(lambda w: f(w, list(XS)))(W),
+        1e-12,
+    )
+    with Sending() as pool:
+        assert cr.map(np.sin, [0.0], executor=pool) == [0.0]
+    assert pool.closed

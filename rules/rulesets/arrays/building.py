@@ -24,20 +24,29 @@ from ... import (
     value,
     zeros_pass,
 )
+from ...refusals.table import refusal
 from .indexing import scatter
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
 
 def is_continuous(dtype):
-    """Say whether a conversion to ``dtype`` is smooth: to integers it is piecewise constant."""
-    return np.dtype(dtype).kind in "fcO"
+    """Say whether a conversion to ``dtype`` is smooth: to integers it is piecewise constant.
+
+    Text, times and fields may become numbers again, whose derivative would be lost.
+    """
+    kind = np.dtype(dtype).kind
+    if kind not in "fcOiub":
+        raise refusal("dtype of no numbers", dtype=np.dtype(dtype))
+    return kind in "fcO"
 
 
 @pair_rule(astype)
 def astype_pair(astype, x, *, dtype, **options):
+    smooth = is_continuous(dtype)
+
     def kept(tangent):
-        return tangent if is_continuous(dtype) else ZeroTangent()
+        return tangent if smooth else ZeroTangent()
 
     return astype(x, dtype, **options), kept, kept
 

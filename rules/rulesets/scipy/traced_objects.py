@@ -16,6 +16,7 @@ from ... import (
     all_settled,
     array_of,
     astype,
+    children,
     dtype_of,
     innermost,
     library_value,
@@ -124,6 +125,12 @@ def kept(x):
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
+def as_array_in(x):
+    """The array in a labelled one, which SciPy asks for it; anything else as it is."""
+    parts = children(x) if hasattr(type(x), "__array__") else None
+    return parts.values[0] if parts is not None and len(parts.values) == 1 else x
+
+
 class Interpolates(metaclass=StandIn):
     """A mixin. ``formula(*args, **kwargs)``, of the constructor, returns a function of points.
 
@@ -136,6 +143,8 @@ class Interpolates(metaclass=StandIn):
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
+        args = tuple(map(as_array_in, args))
+        kwargs = {name: as_array_in(x) for name, x in kwargs.items()}
         scipys = next(base for base in cls.__mro__ if base.__module__.startswith("scipy."))
         own = scipys_object(scipys, args, kwargs)
         return cls.traced(own, cls.formula(*args, **kwargs))

@@ -106,6 +106,7 @@ polynomial = _followed(_numpy.polynomial)
 linalg, fft = _shown(_numpy.linalg, readers), _shown(_numpy.fft, readers)
 random = _shown(_numpy.random, lambda _: _rulesets.functions.random.INSTEAD)
 r_, c_ = Joining(_numpy.r_), Joining(_numpy.c_)
+mgrid = Joining(_numpy.mgrid)
 
 # For `from chainrules.numpy.lib import stride_tricks`: NumPy's own modules. (The stubs beside this
 # file are for type checkers.)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import RuleConfig, StrongZeros
 from ...forward import ForwardConfig
 from ...reverse import ReverseConfig
 from ...rules import (
@@ -28,6 +29,17 @@ from .ways import Layouts
 
 FORWARD, REVERSE = ForwardConfig(), ReverseConfig()
 Mask = tuple[bool, ...]
+
+
+def refuse_strong(config: RuleConfig) -> None:
+    """Have a loop recorded by its steps where zeros are strong: its derivatives have none.
+
+    Raises
+    ------
+    UnsuitedLoopError
+    """
+    if isinstance(config, StrongZeros):
+        raise UnsuitedLoopError("strong zeros")
 
 
 def _kept(values: Any, mask: Mask) -> list:
@@ -195,7 +207,10 @@ def pushed(
 
 
 @frule.register(instances(NativeLoop))
-def loop_frule(tangents: tuple, loop: NativeLoop, count: Any, *leaves: Any) -> tuple:
+def loop_frule(
+    config: RuleConfig, tangents: tuple, loop: NativeLoop, count: Any, *leaves: Any
+) -> tuple:
+    refuse_strong(config)
     carry, captured, columns = loop.split(leaves)
     carrydot, captureddot, columnsdot = loop.split(tuple([unthunk(t) for t in tangents[2:]]))
     still = tuple(isinstance(t, AbstractZero) for t in carrydot)
@@ -310,7 +325,10 @@ def pulled(
 
 
 @rrule.register(instances(NativeLoop))
-def loop_rrule(loop: NativeLoop, count: Any, *leaves: Any) -> tuple[tuple, Callable]:
+def loop_rrule(
+    config: RuleConfig, loop: NativeLoop, count: Any, *leaves: Any
+) -> tuple[tuple, Callable]:
+    refuse_strong(config)
     carry, captured, columns = loop.split(leaves)
     done, *y = keeping(loop)(count, *leaves)
     after, given, kept = cut(y, len(carry), len(loop.layouts.given))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import integrate
 
+from ...config import RuleConfig
 from ...rules import (
     ZERO,
     AbstractZero,
@@ -46,6 +47,7 @@ from .derivatives import (
     only,
     parts_of_tangent,
     pushed,
+    refuse_strong,
     spread,
 )
 from .layout import RowLayout, form_of, plain
@@ -256,8 +258,9 @@ def _size_of(xs: np.ndarray) -> float:
 
 @frule.register(instances(Quadrature))
 def quadrature_frule(
-    tangents: tuple, quadrature: Quadrature, a: Any, b: Any, *captured: Any
+    config: RuleConfig, tangents: tuple, quadrature: Quadrature, a: Any, b: Any, *captured: Any
 ) -> tuple:
+    refuse_strong(config)
     _, adot, bdot, *dots = map(unthunk, tangents)
     moving, count = active_in(dots), len(quadrature.step.layouts.given)
     ydots: list = [ZERO] * count
@@ -280,8 +283,9 @@ def quadrature_frule(
 
 @rrule.register(instances(Quadrature))
 def quadrature_rrule(
-    quadrature: Quadrature, a: Any, b: Any, *captured: Any
+    config: RuleConfig, quadrature: Quadrature, a: Any, b: Any, *captured: Any
 ) -> tuple[tuple, Callable]:
+    refuse_strong(config)
     y = quadrature(a, b, *captured)
 
     def quadrature_pullback(ybar: Any) -> tuple:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..config import MissingRuleError, RuleError, defined_at
 from .annotations import Function
+from .untold_signatures import stand_in_for
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -53,7 +54,8 @@ def _parameters(f: Function) -> tuple[inspect.Parameter, ...] | None:
     try:
         return tuple(inspect.signature(f).parameters.values())
     except (ValueError, TypeError):
-        return None
+        stand_in = stand_in_for(f)
+        return None if stand_in is None else _parameters(stand_in)
 
 
 _kept_parameters = functools.lru_cache(maxsize=4096)(_parameters)

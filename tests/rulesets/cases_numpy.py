@@ -222,7 +222,8 @@ PRODUCTS: dict = {
     np.average: [case(A), case(A, weights=POSITIVE[:3], axis=1), case(X, 0, POSITIVE), case(F32)],
 }  # fmt: skip
 DIFFERENCES: dict = {
-    np.diff: [*of_array(), case(X[:0]), case(X[:1], 2), case(X, 2), case(A, axis=0), case(X, prepend=0.5, append=W[:2])],
+    np.diff: [*of_array(), case(X[:0]), case(X[:1], 2), case(X, 2), case(A, axis=0),
+              case(X, prepend=0.5, append=W[:2])],
     np.ediff1d: [case(X[:0]), case(X), case(A, 0.5, W[:2]), case(F32)],
     np.gradient: [case(X), case(A[:, [0, 1, 2]]), case(X, 0.5), case(X, UP), case(S, edge_order=2)],
     np.trapezoid: [case(X), case(X, UP), case(A, dx=0.5), case(A, axis=0), case(Z)],

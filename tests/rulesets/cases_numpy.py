@@ -222,8 +222,9 @@ PRODUCTS: dict = {
     np.average: [case(A), case(A, weights=POSITIVE[:3], axis=1), case(X, 0, POSITIVE), case(F32)],
 }  # fmt: skip
 DIFFERENCES: dict = {
-    np.diff: [*of_array(), case(X, 2), case(A, axis=0), case(X, prepend=0.5, append=W[:2])],
-    np.ediff1d: [case(X), case(A, 0.5, W[:2]), case(F32)],
+    np.diff: [*of_array(), case(X[:0]), case(X[:1], 2), case(X, 2), case(A, axis=0),
+              case(X, prepend=0.5, append=W[:2])],
+    np.ediff1d: [case(X[:0]), case(X), case(A, 0.5, W[:2]), case(F32)],
     np.gradient: [case(X), case(A[:, [0, 1, 2]]), case(X, 0.5), case(X, UP), case(S, edge_order=2)],
     np.trapezoid: [case(X), case(X, UP), case(A, dx=0.5), case(A, axis=0), case(Z)],
     np.unwrap: [case(3 * X), case(5 * A, axis=0), case(3 * F32)],

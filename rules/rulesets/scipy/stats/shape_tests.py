@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import scipy
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
@@ -58,11 +59,24 @@ def normaltest(a, axis=0):
 CENTERS = {"median": lambda x: np.median(x, axis=-1, keepdims=True), "mean": mean}
 
 
+# Before SciPy 1.17 the samples themselves are trimmed, and not their means alone.
+TRIMS_SAMPLES = np.lib.NumpyVersion(scipy.__version__) < "1.17.0"
+
+
+def without_ends(x, part):
+    """The samples without the least ones and the greatest, of each as large a part."""
+    cut = int(part * np.shape(x)[-1])
+    return np.sort(x, axis=-1)[..., cut : np.shape(x)[-1] - cut]
+
+
 @composed(stats.levene, value="own")
 def levene(*samples, center="median", proportiontocut=0.05, axis=0):
     """The test of equal means (f_oneway), of the distances from the centers."""
     groups = [in_one_axis(x, axis) for x in samples]
     middle = CENTERS.get(center, lambda x: trim_mean(x, proportiontocut, -1))
+    if center == "trimmed" and TRIMS_SAMPLES:
+        groups = [without_ends(x, proportiontocut) for x in groups]
+        middle = mean
     groups = [np.abs(x - middle(x)) for x in groups]
     sizes = [np.shape(x)[-1] for x in groups]
     total, k = sum(sizes), len(groups)

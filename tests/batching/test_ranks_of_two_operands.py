@@ -1,6 +1,7 @@
 """Functions of two arrays of any ranks, in batches of one of them or of both, beside a loop."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def put(a, b):
     return y
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Any] = {
     f.__name__: f
     for f in (
         np.dot, np.inner, np.outer, np.vdot, np.matmul, np.kron, np.cross, np.convolve,

@@ -79,7 +79,7 @@ for _name in (
 
 def _compare(operation: Callable) -> Any:
     def compare(self: BufferArray, other: Value) -> Any:
-        return BUFFERS.binary(None, operation, self, other)
+        return buffer(operation(settled(self), settled(other)))
 
     return compare
 

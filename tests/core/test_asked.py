@@ -1,6 +1,7 @@
 """Errors that name what asked for a plain number, and the remedy that fits."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -109,7 +110,7 @@ def test_what_is_advised_in_place_of_the_adoption_of_a_package(package, programs
     with pytest.raises(cr.LostDerivativeError) as caught:
         cr.grad(f)(np.array([3.0, 5.0]))
     assert package in str(caught.value)
-    assert "cr.adopt" not in str(caught.value)
+    assert not re.search(r'cr\.adopt\("\w+"\)', str(caught.value))  # of all of it
     np.testing.assert_array_equal(slope, cr.grad(remedied)(np.array([3.0, 5.0])))
 
 

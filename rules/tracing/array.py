@@ -16,6 +16,7 @@ from ..accelerated import numbers
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in, keepers
+from ..loading import imported
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
 from .conversions import describe, refuse_array
@@ -216,6 +217,11 @@ class TracedArray(TracedNumber):
 
     def __deepcopy__(self, memo: dict) -> Any:
         return self.copy("K")
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return NumPy's namespace, with functions that see traced values."""
+        np.empty(0).__array_namespace__(api_version=api_version)  # which knows the versions
+        return imported("chainrules.numpy")
 
     def view(self, *args: object, **kwargs: object) -> Any:
         (cls,) = args or (np.ndarray,) if len(args) < 2 and not kwargs else (None,)

@@ -39,6 +39,10 @@ BUILTINS = {
 }  # fmt: skip
 
 
+# Compiled modules of other packages, and ours with derivatives of what is in them.
+_WITH_DERIVATIVES = {"pandas._libs.window.aggregations": ".interop.pandas.windows"}
+
+
 # ---- which mirror shows what --------------------------------------------------------------------
 
 
@@ -49,6 +53,8 @@ def mirror_of(part: Any) -> Any:
         if again is not None:
             return again
     home = part.__name__ if isinstance(part, ModuleType) else _module_of(part)
+    if home in _WITH_DERIVATIVES and isinstance(part, ModuleType):
+        return importlib.import_module(_WITH_DERIVATIVES[home], __package__)
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])

@@ -60,7 +60,7 @@ class BufferArray(TracedArray):
         ours = isinstance(self.primal, Traced) or (not kwargs and args in ((), (np.ndarray,)))
         if ours:
             return TracedArray.view(self, *args, **kwargs)
-        return np.asarray(self).view(*args, **kwargs)  # type: ignore[call-overload]
+        return np.asarray(self).view(*args, **kwargs)
 
     def __buffer__(self, flags: int) -> memoryview:
         return memoryview(np.asarray(self))  # type: ignore[arg-type]

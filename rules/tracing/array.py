@@ -218,7 +218,7 @@ class TracedArray(TracedNumber):
     def __deepcopy__(self, memo: dict) -> Any:
         return self.copy("K")
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
         """Return NumPy's namespace, with functions that see traced values."""
         np.empty(0).__array_namespace__(api_version=api_version)  # which knows the versions
         return imported("chainrules.numpy")

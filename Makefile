@@ -64,10 +64,10 @@ doctest: $(VENV)/with-test  ## run the examples in docstrings
 	$(pytest) tests/test_docstrings.py $(ARGS)
 
 # Nothing stays of a page that has gone.
-docs: $(VENV)/with-test $(VENV)/with-docs  ## build the site, into docs/_build/html, and check its links
+docs: $(VENV)/with-test $(VENV)/with-docs  ## build the site, into docs/_build/html, and check it
 	rm -rf docs/_build
 	$(python) -P -m sphinx -W --keep-going -q -j $(JOBS) -b html -c docs . docs/_build/html
-	$(pytest) -q tests/documents/test_site.py
+	$(pytest) -q tests/documents/test_site.py tests/documents/test_site_in_browser.py
 
 notebooks: $(VENV)/with-test $(VENV)/with-notebooks  ## run the notebooks
 	$(pytest) -m notebooks tests/test_notebooks.py -n $(JOBS) $(ARGS)

@@ -8,7 +8,11 @@ import subprocess
 import sys
 import tempfile
 import venv
+from hashlib import sha256
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import extras
 
 TOP = Path(__file__).resolve().parents[1]
 DIST = TOP / "dist"
@@ -65,6 +69,9 @@ def main() -> None:
     check(*archives)
     for archive in archives:
         try_out(archive)
+    sdist, wheel = archives
+    extras.main(str(wheel))
+    print("\nsha256 of the sdist, for recipe/recipe.yaml:", sha256(sdist.read_bytes()).hexdigest())
     print("\n==== dist/ is ready:", ", ".join(path.name for path in archives), "====")
 
 

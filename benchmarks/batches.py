@@ -4,7 +4,8 @@ Nine programs of one item: gradients of a network for each example, prey and pre
 and Kutta's steps, and their gradient, Newton's method by ``while``, a payoff with branches, and
 its gradient, a Kalman filter, a statistic of bootstrap samples, the covariance of parameters.
 Columns: a Python loop over the items (of the first ten, times a hundred); ``cr.vmap``; that
-compiled; the program written for whole arrays by hand, where it can be; ``jax.vmap`` under jit.
+compiled; the program written for whole arrays by hand, where it can be; ``jax.vmap`` under jit;
+``torch.func.vmap``, eager.
 Other numbers at each call, medians of the CPU time of one thread, in turns. Then a million items
 that branch, compiled, beside the same loop in C by gcc; on two threads the time by the clock.
 """
@@ -171,6 +172,32 @@ def of_jax():
     }
 
 
+def of_torch():
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    w1, b1, w2 = map(torch.from_numpy, (W1, B1, W2))
+
+    def loss(w, x):
+        return (w2 @ torch.tanh(w @ x[:8] + b1) - x[8]) ** 2
+
+    def where(p):
+        return payoff_by_where(p, torch)
+
+    def batch(f):
+        batched = torch.func.vmap(f)
+        return lambda xs: batched(torch.from_numpy(xs)).numpy()
+
+    return {
+        "gradient for each example": batch(lambda x: torch.func.grad(loss)(w1, x)),
+        "prey and predators": batch(prey_and_predators),
+        "its gradient": batch(torch.func.grad(prey_and_predators)),
+        "payoff, if": batch(where),
+        "its gradient, if": batch(torch.func.grad(where)),
+    }
+
+
 def looped(f):
     return lambda xs: [f(x) for x in xs[:LOOPED]]
 
@@ -188,7 +215,7 @@ def measured(runs, given, repeats):
     return found | {"loop": found["loop"] * ITEMS / LOOPED}
 
 
-COLUMNS = ("loop", "vmap", "compiled", "by hand", "jit(vmap)")
+COLUMNS = ("loop", "vmap", "compiled", "by hand", "jit(vmap)", "torch")
 
 
 # ---- a million items that branch, beside C -------------------------------------------------------
@@ -288,7 +315,10 @@ def main():
     parser.add_argument("--only", nargs="*", choices=sorted(OF_ONE), default=list(OF_ONE))
     options = parser.parse_args()
     warnings.simplefilter("error", cr.BatchWarning)
-    peers = of_jax() if importlib.util.find_spec("jax") else {}
+    peers = {
+        "jit(vmap)": of_jax() if importlib.util.find_spec("jax") else {},
+        "torch": of_torch() if importlib.util.find_spec("torch") else {},
+    }
     print("| milliseconds |", " | ".join(COLUMNS), "|")
     print("|---" * (len(COLUMNS) + 1) + "|")
     for name in options.only:
@@ -297,8 +327,7 @@ def main():
         runs["compiled"] = cr.compile(cr.vmap(f))
         if name in BY_HAND:
             runs["by hand"] = BY_HAND[name]
-        if name in peers:
-            runs["jit(vmap)"] = peers[name]
+        runs |= {column: known[name] for column, known in peers.items() if name in known}
         xs = GIVEN[name]()
         right = np.stack(looped(f)(xs))
         for column, run in runs.items():

@@ -141,6 +141,78 @@ class SingularJacobianError(ChainRulesError, ArithmeticError):
     code = "CR010"
 
 
+class ArgumentTypeError(ChainRulesError, TypeError):
+    """An argument of a function of chainrules is of a type that the function does not take.
+
+    Give what the message names; the function's page says what each argument may be.
+    """
+
+    code = "CR013"
+
+
+class ArgumentValueError(ChainRulesError, ValueError):
+    """An argument of a function of chainrules has a value, or a size, that the function cannot use.
+
+    Give one that the message names; the function's page says what each argument may be.
+    """
+
+    code = "CR014"
+
+
+class MissingPackageError(ChainRulesError, ModuleNotFoundError):
+    """A package that this function needs is not installed.
+
+    Install the extra that the message names, as ``pip install "chainrules[scipy]"``; ``python -m
+    chainrules doctor`` says what is there.
+    """
+
+    code = "CR015"
+
+    def __init__(self, message: str, name: str | None = None) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class NoSolutionError(ChainRulesError, RuntimeError):
+    """A solver of SciPy found no solution, or none that its derivative could be taken of.
+
+    Look at what the solver says without a derivative; ask for other tolerances, or another method.
+    """
+
+    code = "CR016"
+
+
+class UnknownNameError(ChainRulesError, AttributeError):
+    """A name that chainrules does not have; other libraries call what you want so.
+
+    Write what the message names in its place.
+    """
+
+    code = "CR017"
+
+    def __init__(self, message: str, name: str | None = None, obj: object = None) -> None:
+        super().__init__(message)
+        self.name, self.obj = name, obj
+
+
+class ExchangeError(ChainRulesError, TypeError):
+    """A value or a result cannot be handed from NumPy to another library, or back.
+
+    Convert it as the message says: to a dtype, a device or a container that both know.
+    """
+
+    code = "CR018"
+
+
+class ContainerError(ChainRulesError, TypeError):
+    """An object that holds numbers cannot be taken apart, or built anew with other numbers.
+
+    Say what it holds, and how one is built, with ``cr.register_container``.
+    """
+
+    code = "CR019"
+
+
 class ConvergenceWarning(CodedWarning):
     """An iteration stopped before its answer was good enough to be differentiated.
 

@@ -19,11 +19,15 @@ _OURS = {
 }  # fmt: skip
 
 
+UNKNOWN = "an unknown line"
+_users: dict[str, bool] = {}  # by the name of a module, whether it is the user's
+
+
 def user_line() -> str:
     """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
     frame = user_frame()
     if frame is None:
-        return "an unknown line"
+        return UNKNOWN
     return _place(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -33,6 +37,25 @@ def user_frame() -> FrameType | None:
     while frame is not None and not is_the_users(frame):
         frame = frame.f_back
     return frame
+
+
+# An instruction of the user's: what is noted often, and seldom told.
+Place = tuple[CodeType, int]
+
+
+def user_place() -> Place | None:
+    """Return the instruction under way in the innermost frame of the user's."""
+    frame = user_frame()
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def line_at(place: Place | None) -> str:
+    """Return ``file.py:12`` for an instruction."""
+    if place is None:
+        return UNKNOWN
+    code, at = place
+    lines = [line for start, end, line in code.co_lines() if start <= at < end and line]
+    return _place(code.co_filename, lines[0] if lines else code.co_firstlineno)
 
 
 _unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=())
@@ -62,7 +85,11 @@ def warn_user(message: Warning) -> None:
 
 
 def is_the_users(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__", "").partition(".")[0] not in _OURS
+    name = frame.f_globals.get("__name__", "")
+    known = _users.get(name)
+    if known is None:
+        known = _users[name] = name.partition(".")[0] not in _OURS
+    return known
 
 
 def _place(filename: str, line: int) -> str:

@@ -4,6 +4,7 @@ The clock is looked at when an item of the work is done, and only where standard
 or a notebook runs. ``CHAINRULES_PROGRESS=0`` in the environment switches it off.
 """
 
+import contextlib
 import functools
 import os
 import sys
@@ -35,6 +36,14 @@ def _is_terminal(stream: TextIO) -> bool:
 def long_work(name: str, total: int | None, unit: str = "steps") -> "LongWork | None":
     """Return work that shows itself if it takes long; None where nobody looks."""
     return LongWork(name, total, unit) if total != 1 and is_watched() else None
+
+
+def ending(work: "LongWork | None") -> contextlib.AbstractContextManager[object]:
+    """Return a context at whose end the work is over, whatever its total."""
+    return _nothing if work is None else work
+
+
+_nothing = contextlib.nullcontext()
 
 
 class LongWork:

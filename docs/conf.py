@@ -50,10 +50,12 @@ autodoc_mock_imports = ["casadi", "pytensor", "torch"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "chainrules"
+html_favicon = "static/favicon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_extra_path = ["redirect/index.html"]
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_copy_source = False
 html_theme_options = {
     "show_toc_level": 2,

@@ -62,8 +62,13 @@ class ForwardLevel(DualWrites):
     table = frule
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
-        """Return ``x`` with the tangent ``xdot``, which fits it."""
+        """Return ``x`` with the tangent ``xdot``, which fits it.
+
+        That of a float64 is none of Python's floats, which give way to numbers of float32.
+        """
         traced: Any
+        if type(xdot) is float and x.__class__ is _float64:
+            xdot = _float64(xdot)
         if is_array(x):
             traced = DualArray()
             traced.base_and_path = None
@@ -139,7 +144,8 @@ class ForwardLevel(DualWrites):
             dual: Any = Dual()
             dual.primal = y
             dual.at_level = self
-            dual.tangent = x.tangent * partial
+            ydot = x.tangent * partial
+            dual.tangent = _float64(ydot) if type(ydot) is float and class_y is _float64 else ydot
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
@@ -209,7 +215,7 @@ class ForwardLevel(DualWrites):
         except ArithmeticError:
             # Python's floats raise where NumPy's give an infinity.
             return self.apply_kind(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
-        dual.tangent = ydot
+        dual.tangent = _float64(ydot) if type(ydot) is float and class_y is _float64 else ydot
         return dual
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:

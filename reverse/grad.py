@@ -97,19 +97,21 @@ def value_and_grad(
     >>> float(y), gradient
     (5.0, array([2., 4.]))
     """
-    return _gradient("value_and_grad", f, argnums, has_aux, config, zero, with_value=True)
+    gradient = untitled_gradient("value_and_grad", f, argnums, has_aux, config, zero, True)
+    words = {"config": config, "zero": zero}
+    return titled(gradient, "value_and_grad", value_and_grad, f, argnums, has_aux, **words)
 
 
-def _gradient(
+def untitled_gradient(
     name: str,
     f: Callable,
     argnums: Argnums,
     has_aux: bool,
     config: RuleConfig,
-    zero: Zero,
-    *,
-    with_value: bool,
+    zero: Zero = None,
+    with_value: bool = False,
 ) -> Callable:
+    """Return the gradient of ``f`` as a function without a name, for one call of a transform."""
     if not callable(f):
         raise refusal("no function", name=name, x=type(f).__name__)
     asked = as_asked(config, zero)
@@ -132,18 +134,7 @@ def _gradient(
             trim_traceback(error)
             raise
 
-    if with_value:
-        return titled(
-            gradient,
-            "value_and_grad",
-            value_and_grad,
-            f,
-            argnums,
-            has_aux,
-            config=config,
-            zero=zero,
-        )
-    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config, zero)
+    return gradient
 
 
 def _warn_if_independent(name: str, f: Function, pull: Callable, xbars: list) -> None:
@@ -170,7 +161,8 @@ def gradient_for(
     f: Callable, argnums: Argnums, has_aux: bool, name: str, config: RuleConfig, zero: Zero = None
 ) -> Callable:
     """Return the gradient of ``f``, whose errors speak of the transform ``name`` made of it."""
-    return _gradient(name, f, argnums, has_aux, config, zero, with_value=False)
+    gradient = untitled_gradient(name, f, argnums, has_aux, config, zero)
+    return titled(gradient, "grad", gradient_for, f, argnums, has_aux, name, config, zero)
 
 
 def _first_of_pair(f: Callable, aux: list) -> Callable:
@@ -264,7 +256,7 @@ def grad(
     ...     cr.grad(lambda x: norm(x) ** 2 + x[0], zero="strong")(np.zeros(2))
     array([1., 0.])
     """
-    return _gradient("grad", f, argnums, has_aux, config, zero, with_value=False)
+    return gradient_for(f, argnums, has_aux, "grad", config, zero)
 
 
 def _seed(name: str, f: Function, y: Value) -> Any:

@@ -5,7 +5,7 @@ A tape knows no lines: the function runs once more on a watched tape, which has 
 
 import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -16,10 +16,9 @@ from ..rules.annotations import Value
 from ..rules.tracing.level import Level
 from ..rules.tracing.watching import CalledAt, Stops, watching
 from .vjp import PullbackAt, Recording
-from .watched import WatchedTape, new_tape
+from .watched import WatchedTape
 
 ARGUMENTS = CalledAt("arguments", "")
-OTHERWISE = CalledAt("an operation", "an unknown line")
 _PACKAGE = __name__.partition(".")[0]
 _SEQUENCES = tuple | list | set | frozenset
 
@@ -49,10 +48,10 @@ def held_by(pullback: PullbackAt) -> list[Held]:
     add(ARGUMENTS, pullback.primals)
     recording = getattr(pullback.pull, "__self__", None)
     if type(recording) is Recording:
-        lines = _lines(pullback, recording)
+        called_at = _calls(pullback, recording)
         for position, entry in enumerate(recording.tape.recorded):
             if entry:
-                add(lines.get(position, OTHERWISE), entry)
+                add(called_at(position), entry)
         add(CalledAt("copies of what it reads", ""), recording.tape.watch)
     else:
         add(CalledAt("the rule of the function", ""), pullback.pull)
@@ -60,18 +59,17 @@ def held_by(pullback: PullbackAt) -> list[Held]:
     return sorted([x for x in held if x.bytes], key=lambda x: -x.bytes)
 
 
-def _lines(pullback: PullbackAt, recording: Recording) -> dict[int, CalledAt]:
-    """Return the operations of a tape's entries, if the function takes the same way again."""
+def _calls(pullback: PullbackAt, recording: Recording) -> Callable[[int], CalledAt]:
+    """Return what tells the operations of a tape's entries, if the function goes the same way."""
     tape = recording.tape
     if not isinstance(tape, WatchedTape):
         with watching(Stops()):
             primals = pullback.primals
-            again = Recording(new_tape(tape.config), pullback.f, primals, {}, range(len(primals)))
-        if len(again.tape.recorded) != len(tape.recorded):
-            return {}
-        tape = again.tape
-    assert isinstance(tape, WatchedTape)
-    return tape.lines
+            tape = WatchedTape(tape.config, Stops())
+            again = Recording(tape, pullback.f, primals, {}, range(len(primals)))
+        if len(again.tape.recorded) != len(recording.tape.recorded):
+            tape.made.clear()
+    return functools.cache(tape.called_at)
 
 
 def _sizes(x: object, known: set[int]) -> Iterator[int]:

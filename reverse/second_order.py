@@ -16,7 +16,7 @@ from ..forward.linearize import push_blocks
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.engines.strong_levels import Zero, as_asked
-from .grad import gradient_for
+from .grad import gradient_for, untitled_gradient
 from .vjp import REVERSE
 
 
@@ -119,10 +119,9 @@ def hvp(
     array([6., 0.])
     """
     check_tuples("hvp", primals, tangents)
-    argnums = tuple(range(len(primals)))
-    gradient = gradient_for(f, argnums, False, "hvp", config, zero)
+    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    asked = as_asked(config, zero)
+    gradient = untitled_gradient("hvp", f, argnums, False, asked)
     if block:
-        products = push_blocks(gradient, primals, tangents, as_asked(config, zero))
-    else:
-        products = jvp(gradient, primals, tangents, config=config, zero=zero)[1]
-    return products if len(products) != 1 else products[0]
+        return push_blocks(gradient, primals, tangents, asked)
+    return jvp(gradient, primals, tangents, config=asked)[1]

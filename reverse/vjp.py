@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
+from ..config.numpy_warnings import as_before, tell_user
 from ..config.tracebacks import trim_traceback
 from ..forward import ForwardConfig
 from ..rules import (
@@ -128,7 +129,11 @@ class Recording:
     def pull(self, ybar: Tangentlike, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
         seeds = _seeds(self.outputs, self.structure, ybar)
-        bars = self.tape.sweep(seeds, self.inputs, last)
+        warnings = tell_user()
+        try:
+            bars = self.tape.sweep(seeds, self.inputs, last)
+        finally:
+            as_before(warnings)
         if self.one_each:
             return bars
         rest = iter(bars)

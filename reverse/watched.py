@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
+from ..config.lines import UNKNOWN
 from ..rules import Traced
 from ..rules.annotations import Function, Index, Value
 from ..rules.containers import iterate_leaves
@@ -22,12 +23,15 @@ from ..rules.tracing.level import value
 from ..rules.tracing.views import root_of
 from ..rules.tracing.watching import (
     CalledAt,
+    Operation,
     Stops,
     WatchedLevel,
     at_index,
     bad_number,
-    operation_of,
-    pulling_through,
+    called_at,
+    operation_now,
+    pull_through,
+    pulling,
     stops,
 )
 from .cotangents import Cotangents
@@ -40,27 +44,32 @@ INFINITE = Stops(inf=True)
 
 
 class WatchedTape(WatchedLevel, Tape):
-    """A tape whose ``lines`` are the operations that made its entries."""
+    """A tape whose ``made`` are the operations that made its entries."""
 
-    __slots__ = ("lines", "wanted")
+    __slots__ = ("made", "wanted")
 
     def __init__(self, config: RuleConfig, wanted: Stops) -> None:
         super().__init__(config)
         self.wanted = wanted
-        self.lines: dict[int, CalledAt] = {}
+        self.made: dict[int, Operation] = {}
 
     def note(self, f: Function | str, y: Value, operands: tuple) -> None:
         # What a rule calls on this level is noted first, and names the entry.
-        for leaf in iterate_leaves((y,)):
+        for leaf in (y,) if isinstance(y, Traced) else iterate_leaves((y,)):
             if isinstance(leaf, Traced) and leaf.at_level is self:
                 position = leaf.position
-                if position not in self.lines:
-                    self.lines[position] = operation_of(f)
+                if position not in self.made:
+                    self.made[position] = operation_now(f)
         super().note(f, y, operands)
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
         super().write(x, index, v)
-        self.lines[root_of(x)[0].position] = operation_of("x[...] = v")
+        self.made[root_of(x)[0].position] = operation_now("x[...] = v")
+
+    def called_at(self, position: int) -> CalledAt:
+        """Return the operation that made an entry, in words."""
+        made = self.made.get(position)
+        return CalledAt("an operation", UNKNOWN) if made is None else called_at(made)
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         return self.passed(sweep, WatchedCotangents(self), seeds, inputs, last)
@@ -80,13 +89,15 @@ class WatchedCotangents(Cotangents):
         self.infinite = ""
 
     def order(self, inputs: int, last: bool) -> Iterator[int]:
-        for i in range(len(self.entries) - 1, inputs - 1, -1):
-            ybar = self.bars[i]
-            looks = None if ybar is None else self.looks(i, ybar)
-            with pulling_through(self.tape.lines.get(i)):
+        made = self.tape.made
+        with pulling():
+            for i in range(len(self.entries) - 1, inputs - 1, -1):
+                ybar = self.bars[i]
+                looks = None if ybar is None else self.looks(i, ybar)
+                pull_through(made.get(i))
                 yield i
-            if looks is not None:
-                looks()
+                if looks is not None:
+                    looks()
 
     def looks(self, i: int, ybar: Any) -> Callable[[], None] | None:
         """Look at what is there before entry ``i`` is pulled back, and return the look after it.
@@ -112,13 +123,10 @@ class WatchedCotangents(Cotangents):
 
         return after
 
-    def made(self, i: int) -> CalledAt:
-        return self.tape.lines.get(i, CalledAt("an operation", "an unknown line"))
-
     def note_infinity(self, i: int, parents: Any) -> None:
         for parent in parents:
             if (found := _bad(self.bars[parent], INFINITE)) is not None:
-                name, line = self.made(i)
+                name, line = self.tape.called_at(i)
                 place = at_index(found[1])
                 self.infinite = (
                     f"\n  before, the pullback of {name} gave an infinity{place}, in {line}"
@@ -126,7 +134,7 @@ class WatchedCotangents(Cotangents):
 
     def check(self, i: int, parent: int, wanted: Stops, first: bool) -> None:
         """Raise where the pullback of entry ``i`` has given a parent a number that is wanted."""
-        made = self.made(i)
+        made = self.tape.called_at(i)
         xbar = self.bars[parent]
         if (found := _bad(xbar, wanted)) is not None:
             number, index = found

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from ..config import ContainerError
 from .annotations import Value
 from .known_classes import Children, becomes_known, library_of, registered
 from .shapes import has_own_dtype
@@ -228,7 +229,7 @@ def _copy_object(x: Value, names: tuple[str, ...], values: list) -> Any:
 def _copy(x: Value) -> Any:
     y = copy.copy(x)
     if y is x or type(y) is not type(x):
-        raise TypeError(
+        raise ContainerError(
             f"copy.copy of a {type(x).__name__} gave {'itself' if y is x else type(y).__name__}, "
             "so it cannot be built anew with other values.\n"
             "  let its __copy__ return another one of its class, or give plain containers"
@@ -247,10 +248,11 @@ def refuse_cycle(x: Value) -> None:
     --------
     >>> entries = [1.0]
     >>> entries.append({"all": entries})
-    >>> refuse_cycle(entries)
-    Traceback (most recent call last):
-    ...
-    TypeError: a container that holds itself ...: list[1]['all'] is the same list again...
+    >>> try:
+    ...     refuse_cycle(entries)
+    ... except TypeError as error:
+    ...     print(error)
+    a container that holds itself ...: list[1]['all'] is the same list again...
     """
     path: list[tuple[Any, str]] = []
     places: dict[int, int] = {}
@@ -263,7 +265,7 @@ def refuse_cycle(x: Value) -> None:
         if id(part) in places:
             steps = "".join(text for _, text in path[places[id(part)] + 1 :])
             name = type(part).__name__
-            raise TypeError(
+            raise ContainerError(
                 f"a container that holds itself cannot be walked through: {name}{steps}{step} is "
                 f"the same {name} again.\n"
                 "  make the way back a weakref.ref, or a property; or leave it out of what is "

@@ -98,6 +98,7 @@ def passed(text):
         (("-n", "2"), 10, "the quick tier"),
         (("-n", "2", "--all"), 81, "everything"),
         (("-n", "1", "tests/test_it.py"), 81, "all tests of what is named"),
+        (("--quick", "tests/test_it.py"), 10, "the quick tier"),
         (("-k", "test_g"), 1, "all tests of what is named"),
         (("-m", "slow"), 1, "all tests of what is named"),
     ],

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chainrules import testing
 from chainrules.config import errors
 from chainrules.rules.refusals.table import REFUSALS
 
@@ -33,6 +34,7 @@ class Coded(NamedTuple):
 
     code: str
     title: str
+    summary: str  # in the table of all
     error: type[Exception]
     cause: str
     remedy: str
@@ -44,7 +46,7 @@ def write_pages(app: Any, config: Any) -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     every = [*_classes(), *_rows()]
-    table = [f"| [{x.code}]({x.code}.md) | `{x.error.__name__}` | {x.title} |" for x in every]
+    table = [f"| [{x.code}]({x.code}.md) | `{x.error.__name__}` | {x.summary} |" for x in every]
     contents = "\n".join(["", "```{toctree}", ":hidden:", "", *(x.code for x in every), "```", ""])
     (FOLDER / "index.md").write_text(HEAD + "\n".join(table) + "\n" + contents, encoding="utf-8")
     for x in every:
@@ -65,13 +67,14 @@ def _classes() -> Iterator[Coded]:
     sys.path.append(str(TESTS))
     from programs_of_errors import PROGRAMS
 
-    for x in vars(errors).values():
+    for x in [*vars(errors).values(), *vars(testing.errors).values()]:
         if isinstance(x, type) and getattr(x, "code", ""):
             cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
             program = PROGRAMS.get(x.code, "").strip()
             head = "import numpy as np\nimport chainrules as cr\n\n"
             programs = {"A program that meets it": head + program} if program else {}
-            yield Coded(x.code, x.__name__, x, _as_markdown(cause), _as_markdown(remedy), programs)
+            cause, remedy = _as_markdown(cause), _as_markdown(remedy)
+            yield Coded(x.code, x.__name__, cause, x, cause, remedy, programs)
 
 
 def _as_markdown(text: str) -> str:
@@ -82,7 +85,7 @@ def _rows() -> Iterator[Coded]:
     cases = Cases(TESTS / "test_refusals.py")
     for name, row in REFUSALS.items():
         cause, remedy = (f"```text\n{text}\n```" for text in (row.cause, row.remedy))
-        yield Coded(row.code, name, row.error, cause, remedy, cases.of(name))
+        yield Coded(row.code, name, name, row.error, cause, remedy, cases.of(name))
 
 
 class Cases:

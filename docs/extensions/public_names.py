@@ -36,7 +36,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "ChainRulesError", "MissingRuleError", "LostDerivativeError", "MutationError",
         "EscapedTraceError", "TangentError", "RuleError", "MissingDerivativeError",
         "InaccurateDerivativeError", "SingularJacobianError", "CompileError", "BatchError",
-        "LostDataError",
+        "LostDataError", "ArgumentTypeError", "ArgumentValueError", "ContainerError",
+        "ExchangeError", "NoSolutionError", "MissingPackageError", "UnknownNameError",
     ),
     "Warnings": (
         "ConvergenceWarning", "IndependentOutputWarning", "RuleNeverAskedWarning",

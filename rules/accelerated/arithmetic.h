@@ -284,4 +284,22 @@ combined(PyObject *a, PyObject *p, PyObject *b, PyObject *q)
     return sum;
 }
 
+/* The number under `x`, which traced numbers may stand for; borrowed, NULL where there is none. */
+static PyObject *
+number_under(PyObject *x)
+{
+    while (x != NULL && is_traced_number(x)) {
+        x = SLOT(x, PRIMAL);
+    }
+    return x;
+}
+
+/* Whether that number is a float. */
+static int
+is_float_under(PyObject *x)
+{
+    x = number_under(x);
+    return x != NULL && is_float(x);
+}
+
 #endif

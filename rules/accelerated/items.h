@@ -64,7 +64,9 @@ static PyObject *
 getitem_method(PyObject *self, PyObject *index)
 {
     PyObject *held = settled(self);
-    PyObject *y = held == self ? read_item(self, index) : read_buffer(held, index);
+    PyObject *y = Py_TYPE(held) == BATCHED_ARRAY ? read_batched(held, index)
+                  : held == self                 ? read_item(self, index)
+                                                 : read_buffer(held, index);
     if (y == UNHANDLED && held == self && is_traced_array(self)) {
         y = read_view(self, index);
     }
@@ -115,6 +117,8 @@ accelerate_arrays(PyObject *module, PyObject *traced_array)
     getitem = PyObject_GetAttrString(traced_array, "__getitem__");
     setitem = PyObject_GetAttrString(traced_array, "__setitem__");
     if (getitem == NULL || setitem == NULL
+        || offset_of((PyTypeObject *)traced_array, "memory", &MEMORY) < 0
+        || offset_of((PyTypeObject *)traced_array, "base_and_path", &BASE_AND_PATH) < 0
         || replace_methods((PyTypeObject *)traced_array, methods_of_arrays,
                            Py_ARRAY_LENGTH(methods_of_arrays)) < 0) {
         return NULL;

@@ -7,6 +7,7 @@
 
 #include "operators.h"
 #include "arrays.h"
+#include "batches.h"
 #include "items.h"
 #include "joins.h"
 #include "sweep.h"
@@ -23,6 +24,9 @@ on_two(const Operation *operation, PyObject *a, PyObject *b)
 {
     a = settled(a);
     b = settled(b);
+    if (is_batched_number(a) || is_batched_number(b)) {
+        return on_batched(operation, a, b);
+    }
     if (!(is_traced_array(a) || is_traced_array(b) || PyArray_CheckExact(a)
           || PyArray_CheckExact(b))) {
         return binary(operation, a, b);
@@ -43,6 +47,9 @@ static PyObject *
 on_one(const Operation *operation, PyObject *x)
 {
     x = settled(x);
+    if (is_batched_number(x)) {
+        return on_batched(operation, x, NULL);
+    }
     return is_traced_array(x) ? on_arrays(operation, x, NULL) : unary(operation, x);
 }
 
@@ -261,7 +268,9 @@ accelerate_numbers(PyObject *module, PyObject *args)
             operation->f = operation->seen = Py_NewRef(ufunc);
         }
     }
-    if (replace_methods(traced_number, methods, Py_ARRAY_LENGTH(methods)) < 0) {
+    if (offset_of(traced_number, "primal", &PRIMAL) < 0
+        || offset_of(traced_number, "at_level", &AT_LEVEL) < 0
+        || replace_methods(traced_number, methods, Py_ARRAY_LENGTH(methods)) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -325,6 +334,7 @@ static PyMethodDef functions[] = {
     {"to_float", to_float, METH_O, to_float_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
     {"register_linear", register_linear, METH_VARARGS, register_linear_doc},
+    {"register_batches", register_batches, METH_VARARGS, register_batches_doc},
     {"register_blocks", register_blocks, METH_VARARGS, register_blocks_doc},
     {"register_memory", register_memory, METH_VARARGS, register_memory_doc},
     {"register_writes", register_writes, METH_VARARGS, register_writes_doc},

@@ -23,16 +23,6 @@ static PyObject unhandled;
 
 static PyObject *unary(const Operation *operation, PyObject *x);
 
-/* Whether the number under `x`, which traced numbers may stand for, is a float. */
-static int
-is_float_under(PyObject *x)
-{
-    while (x != NULL && is_traced_number(x)) {
-        x = SLOT(x, PRIMAL);
-    }
-    return x != NULL && is_float(x);
-}
-
 /* Whether `x` is a tangent that is multiplied and added here. */
 static int
 is_tangent(PyObject *x)
@@ -252,6 +242,9 @@ traced_result(PyObject *level, PyObject *y, PyObject *made)
     }
     if (Py_TYPE(level) == TAPE) {
         return new_traced(ENTRY_NUMBER, level, y, POSITION, appended(level, made));
+    }
+    if (PyFloat_CheckExact(made) && Py_TYPE(number_under(y)) == FLOAT64) { /* see `ForwardLevel.dual` */
+        Py_SETREF(made, new_float64(VALUE(made)));
     }
     return new_traced(DUAL, level, y, TANGENT, made);
 }

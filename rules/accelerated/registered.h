@@ -16,9 +16,9 @@ static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
 static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY, *MOVING;
 
 /* Offsets of their slots. */
-static Py_ssize_t PRIMAL, AT_LEVEL, POSITION, TANGENT;       /* of traced numbers */
-static Py_ssize_t POSITION_IN_ARRAY, TANGENT_OF_ARRAY, MEMORY; /* of traced arrays */
-static Py_ssize_t BASE_AND_PATH;
+static Py_ssize_t PRIMAL, AT_LEVEL;                          /* of all traced values */
+static Py_ssize_t MEMORY, BASE_AND_PATH;                     /* of all traced arrays */
+static Py_ssize_t POSITION, TANGENT, POSITION_IN_ARRAY, TANGENT_OF_ARRAY;
 static Py_ssize_t DRAFT, MOVED, SEEN_BY, VIEWS;              /* of their memory */
 static Py_ssize_t GIVEN;                                     /* of levels that are engines */
 static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
@@ -73,15 +73,11 @@ offset_of(PyTypeObject *type, const char *name, Py_ssize_t *offset)
     return 0;
 }
 
-/* Offsets that all traced numbers and all levels share. */
+/* Offsets that levels of both modes share. */
 static int
-common_offsets(PyTypeObject *number, PyTypeObject *level)
+offsets_of_level(PyTypeObject *level)
 {
-    return offset_of(number, "primal", &PRIMAL) < 0 || offset_of(number, "at_level", &AT_LEVEL) < 0
-                   || offset_of(level, "number", &NUMBER) < 0
-                   || offset_of(level, "live", &LIVE) < 0
-               ? -1
-               : 0;
+    return offset_of(level, "number", &NUMBER) < 0 || offset_of(level, "live", &LIVE) < 0 ? -1 : 0;
 }
 
 PyDoc_STRVAR(register_tape_doc,
@@ -94,11 +90,9 @@ register_tape(PyObject *module, PyObject *args)
     PyTypeObject *tape, *entry_number, *entry_array;
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &tape, &PyType_Type, &entry_number,
                           &PyType_Type, &entry_array)
-        || common_offsets(entry_number, tape) < 0
+        || offsets_of_level(tape) < 0
         || offset_of(entry_number, "position", &POSITION) < 0
         || offset_of(entry_array, "position", &POSITION_IN_ARRAY) < 0
-        || offset_of(entry_array, "memory", &MEMORY) < 0
-        || offset_of(entry_array, "base_and_path", &BASE_AND_PATH) < 0
         || offset_of(tape, "entries", &ENTRIES) < 0 || offset_of(tape, "watch", &WATCH) < 0) {
         return NULL;
     }
@@ -122,11 +116,9 @@ register_duals(PyObject *module, PyObject *args)
                           &block_duals, &PyType_Type, &dual, &PyType_Type, &dual_array,
                           &PyType_Type, &moving)
         || offset_of(moving, "held", &HELD) < 0 || offset_of(moving, "moves", &MOVES) < 0
-        || common_offsets(dual, forward_level) < 0
+        || offsets_of_level(forward_level) < 0
         || offset_of(dual, "tangent", &TANGENT) < 0
-        || offset_of(dual_array, "tangent", &TANGENT_OF_ARRAY) < 0
-        || offset_of(dual_array, "memory", &MEMORY) < 0
-        || offset_of(dual_array, "base_and_path", &BASE_AND_PATH) < 0) {
+        || offset_of(dual_array, "tangent", &TANGENT_OF_ARRAY) < 0) {
         return NULL;
     }
     Py_INCREF(args);

@@ -20,6 +20,7 @@ from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
+from ..table.keys import transformed
 from ..tracing.conversions import describe
 from ..tracing.funnel import content_of
 from .inputs import is_perturbable_input, taken_input
@@ -203,6 +204,10 @@ class Transformed(functools.partial):
         if found is self:  # what a decorator made is found by the name of the function
             return f.__qualname__
         return _made_by, (transform, args, options)
+
+
+LEAVES.add(Transformed)
+transformed.add(Transformed)
 
 
 def _made_by(transform: Callable, args: tuple, options: dict) -> Any:

@@ -17,6 +17,7 @@ from ...config import (
     RuleConfig,
     user_line,
 )
+from ...config.numpy_warnings import as_before, tell_user
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import are_settings, iterate_leaves
@@ -66,7 +67,7 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
         If ``f`` went on after a traced value had refused to be a plain number.
     """
     this = Run()
-    token = innermost_run.set(weakref.ref(this))
+    token, warnings = innermost_run.set(weakref.ref(this)), tell_user()
     try:
         y = f(*args, **kwargs)
         y = settled(y) if isinstance(y, Traced) else all_settled(result(y))
@@ -81,6 +82,7 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
             raise
         raise hidden from error
     finally:
+        as_before(warnings)
         innermost_run.reset(token)
     if this.error is not None and (hidden := this.hidden()) is not None:
         raise hidden from this.error

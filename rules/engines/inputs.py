@@ -144,7 +144,9 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
         is not zero, and ``x`` cannot be perturbed.
     """
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES and ProjectTo(x).holds(t):
-        return t  # as nearly always: a leaf, and a tangent that is in its space
+        # As nearly always: a leaf, and a tangent that is in its space. Beside a float32 a number of
+        # Python's would give way.
+        return np.float64(t) if type(t) is float and x.__class__ is np.float64 else t
     return fold(_checked, x, t, what)
 
 

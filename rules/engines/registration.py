@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ...config import ContainerError
 from ..annotations import Value
 from ..containers import LEAVES, Children, registered
 from ..known_classes import Shell
@@ -57,9 +58,9 @@ def register_container(
     Tangent(Locked, held=6.0)
     """
     if not isinstance(cls, type):
-        raise TypeError(f"register_container takes a class, not {type(cls).__name__}.")
+        raise ContainerError(f"register_container takes a class, not {type(cls).__name__}.")
     if cls in LEAVES:
-        raise TypeError(
+        raise ContainerError(
             f"{cls.__name__} is a number, an array or a function to chainrules, and no container.\n"
             "  register a class of your own that holds one"
         )

@@ -247,12 +247,13 @@ class BlockLevel(BlocksLevel, TangentLevel):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         args = tuple(map(as_read, args))
-        kwargs = {name: as_read(x) for name, x in kwargs.items()}
+        if kwargs:
+            kwargs = {name: as_read(x) for name, x in kwargs.items()}
         rule = frule.find(None, f, args)
         # A composed function is no formula for tangents: its body may take NumPy's own numbers.
         if isinstance(rule, Kind) and rule.constant:
             return rule.answer(self, f, args, kwargs, False)
-        options = {name: self.blocks(x) for name, x in kwargs.items()}
+        options = {name: self.blocks(x) for name, x in kwargs.items()} if kwargs else kwargs
         y = run_on_block(f, tuple(map(self.blocks, args)), options)
         if type(y) is not Block:
             return y if type(y) in LEAVES else fold(self._wrapped, y)

@@ -147,7 +147,7 @@ def run_on_block(f: Function, args: tuple, kwargs: dict) -> Any:
     Any
         A ``Block``, or a container of blocks; what it would be where there is no block.
     """
-    blocks = blocks_in((*args, *kwargs.values()))
+    blocks = blocks_in((*args, *kwargs.values()) if kwargs else args)
     if not blocks:
         return f(*args, **kwargs)
     y = at_once_on_blocks(f, args, kwargs)
@@ -156,9 +156,10 @@ def run_on_block(f: Function, args: tuple, kwargs: dict) -> Any:
 
 def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
     """Call ``f`` once for all directions, by its batch form; NotImplemented where it has none."""
-    if blocks_in(kwargs.values()):
+    if kwargs and blocks_in(kwargs.values()):
         return NotImplemented
-    if is_elementwise(f):
+    kind = frule.kind_of(f)
+    if _is_elementwise(f, kind):
         y = _entry_by_entry(f, args, kwargs)
         if type(y) is tuple:
             return tuple(map(Block, y))
@@ -167,16 +168,12 @@ def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
     y = _rules[f](*args, **kwargs) if hashable and f in _rules else NotImplemented
     if y is NotImplemented and hashable and f in _forms:
         y = _forms[f](*args, **kwargs)
-    if (
-        y is NotImplemented
-        and (kind := frule.kind_of(f)) is not None
-        and (kind.block is not None or kind.axes)
-    ):
+    if y is NotImplemented and kind is not None and (kind.block is not None or kind.axes):
         try:
             args, kwargs = kind.bind(f, args, kwargs)
         except MissingRuleError:  # there is a value all the same
             return NotImplemented
-        if not blocks_in(kwargs.values()):  # an option was given by its place
+        if not (kwargs and blocks_in(kwargs.values())):  # an option was given by its place
             y = _by_declaration(kind, f, args, kwargs)
     if y is NotImplemented:
         return y
@@ -211,9 +208,12 @@ def blocks_in(x: Iterable) -> list[Block]:
 
 def is_elementwise(f: Function) -> bool:
     """Say whether ``f`` is elementwise in every argument."""
+    return _is_elementwise(f, frule.kind_of(f))
+
+
+def _is_elementwise(f: Function, kind: Any) -> bool:
     if isinstance(f, np.ufunc):
         return f.signature is None
-    kind = frule.kind_of(f)
     return f in _operators or (kind is not None and kind.elementwise)
 
 

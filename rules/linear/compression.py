@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ...config import MissingPackageError
+from ..refusals.table import refusal
 from ..shapes import shape_of
 from ..tangents.zeros import AbstractZero
 from ..tracing.level import is_traced, value
@@ -34,7 +36,7 @@ def scipy_sparse() -> Any:
     try:
         from scipy import sparse
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             "sparse=True, and sparsity, need SciPy, which is not installed.\n"
             '  pip install "chainrules[scipy]"; in a checkout, pip install ".[scipy]"',
             name="scipy",
@@ -95,10 +97,7 @@ class Compression:
         flat = [np.reshape(image, (self.count, size_of(y))) for y, image in pairs]
         image = np.concatenate(flat, axis=1) if flat else np.zeros((self.count, 0))
         if is_traced(image):
-            raise TypeError(
-                "a sparse derivative holds plain numbers and cannot be differentiated again.\n"
-                "  use sparse=False inside another transform"
-            )
+            raise refusal("sparse and differentiated")
         entries = image[self.found_in, self.found_at], (self.rows, self.columns)
         return scipy_sparse().csr_array(entries, self.shape)
 
@@ -118,10 +117,7 @@ def sparse_matrix(
         If something is complex.
     """
     if any(map(is_complex, [*sources, *targets])):
-        raise TypeError(
-            "a sparse derivative is of real functions.\n"
-            "  differentiate the real and the imaginary part"
-        )
+        raise refusal("sparse and complex")
     key = tuple(shape_of(x) for x in sources), tuple(shape_of(y) for y in targets)
     structure = structure_of(program)
     compression = known.get(key)

@@ -22,6 +22,7 @@ from ...config.thresholds import (
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
 from ..engines.inputs import is_perturbable_input
+from ..refusals.table import refusal
 from ..shapes import FLOAT64, FLOATS, dtype_of, is_lazy, shape_of
 from ..tangents.filled import as_structured
 from ..tangents.project import ProjectTo
@@ -46,6 +47,8 @@ def leaves(x: Value) -> list:
     """Return the numbers and arrays in ``x`` that can be perturbed."""
     if is_plain_leaf(x):
         return [x]
+    if type(x) is tuple and all(map(is_plain_leaf, x)):
+        return [*x]
     return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
 
 
@@ -340,11 +343,7 @@ def _complex_image(y: Value, image: Any, turned: Any, transposed: bool) -> Any:
     if not is_traced((image, turned)) and not np.allclose(
         turned, 1j * image, rtol=1e-5, atol=1e-10, equal_nan=True
     ):
-        raise TypeError(
-            "the function is not holomorphic, so it has no complex Jacobian.\n"
-            "  differentiate its real and imaginary parts: jacobian of np.real(f(z)), "
-            "np.imag(f(z))"
-        )
+        raise refusal("not holomorphic")
     return np.conj(image) if transposed else image
 
 

@@ -148,4 +148,22 @@ USAGE = {
         "{name}={x} is none of {known}.",
         "give one of these",
     ),
+    "not holomorphic": Refusal(
+        "CR225",
+        TypeError,
+        "the function is not holomorphic, so it has no complex Jacobian.",
+        "differentiate its real and imaginary parts: jacobian of np.real(f(z)), np.imag(f(z))",
+    ),
+    "sparse and complex": Refusal(
+        "CR226",
+        TypeError,
+        "a sparse derivative is of real functions.",
+        "differentiate the real and the imaginary part",
+    ),
+    "sparse and differentiated": Refusal(
+        "CR227",
+        TypeError,
+        "a sparse derivative holds plain numbers and cannot be differentiated again.",
+        "use sparse=False inside another transform",
+    ),
 }

@@ -18,6 +18,10 @@ from .methods import Methods, registrar
 _RULESETS = f"{__package__.rpartition('.')[0]}.rulesets"
 
 
+# Classes of what transforms make: its calls have no rule but one that is registered for it.
+transformed: set[type] = set()
+
+
 class instances:  # noqa: N801 - reads as a word in @rrule.register(instances(Model))
     """The key of rules for calling an instance of ``cls``: a functor.
 

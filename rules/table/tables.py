@@ -10,7 +10,7 @@ from typing import Any
 
 from multipledispatch.variadic import Variadic
 
-from ...config import RuleConfig, RuleError, defined_at
+from ...config import ArgumentTypeError, RuleConfig, RuleError, defined_at
 from ..annotations import Function
 from ..loading import lacking, load, needed
 from ..signatures import RuleSignature, name_of
@@ -25,6 +25,7 @@ from .keys import (
     carries_rules,
     instances,
     is_of_others,
+    transformed,
     warn_if_never_asked,
 )
 from .kinds import Kind, ScalarRule
@@ -86,10 +87,10 @@ class RuleTable:
 
     def find(self, config: RuleConfig | None, f: Function, args: tuple) -> Any:
         """Return the rule, kind or ``OPTED_OUT`` that answers this call, or None."""
-        if type(f) is FunctionType and not vars(f) and f not in self.methods:
-            functors = self.functors
-            if FunctionType not in functors and object not in functors:
-                return None  # most often: what a transform was given
+        cls = type(f)
+        bare = not vars(f) if cls is FunctionType else cls in transformed
+        if bare and f not in self.methods and self.functors.keys().isdisjoint(cls.__mro__):
+            return None  # most often: what a transform was given
         methods = self.methods_of(f)
         if methods is None:
             if (of_library := shown(f)) is not f:
@@ -241,10 +242,12 @@ class FRuleTable(RuleTable):
             load()
         config, call = split_config(call)
         if len(call) < 2 or not isinstance(call[0], tuple):
-            raise TypeError("frule takes ([config,] tangents, f, *args), and tangents is a tuple.")
+            raise ArgumentTypeError(
+                "frule takes ([config,] tangents, f, *args), and tangents is a tuple."
+            )
         tangents, f, args = call[0], call[1], call[2:]
         if len(tangents) != 1 + len(args):
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"frule of {name_of(f)} got {len(args)} arguments and {len(tangents)} tangents.\n"
                 "  give one tangent for the function itself, then one per argument"
             )
@@ -308,7 +311,7 @@ class RRuleTable(RuleTable):
             load()
         config, call = split_config(call)
         if not call:
-            raise TypeError("rrule takes ([config,] f, *args).")
+            raise ArgumentTypeError("rrule takes ([config,] f, *args).")
         f, args = call[0], call[1:]
         rule = self.find(config, f, args)
         if rule is None or rule is OPTED_OUT:
@@ -367,7 +370,7 @@ class BatchRuleTable(RuleTable):
             load()
         config, call = split_config(call)
         if len(call) < 3 or not isinstance(call[1], tuple):
-            raise TypeError(
+            raise ArgumentTypeError(
                 "batch_rule takes ([config,] axis_size, batched, f, *args), and batched is a tuple."
             )
         count, batched, f, args = call[0], call[1], call[2], call[3:]

@@ -13,6 +13,7 @@ from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
+from ..tracing.level import Traced
 from ..tracing.other_classes import answers_itself
 from .project import ProjectTo
 from .structural import (
@@ -98,7 +99,8 @@ def as_structured(x: Value, t: Tangentlike, own: Callable[[Any], Any] | None = N
     object as a ``Tangent`` of all its fields. Numbers and arrays are handed on through ``own``.
     """
 
-    if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES:  # as nearly always
+    number = type(t) in FLOATS_AND_ARRAYS or isinstance(t, Traced)
+    if number and type(x) in LEAVES:  # as nearly always
         return in_class_of(x, t if own is None else own(t))
 
     def look(x: Value, t: Any) -> Any:

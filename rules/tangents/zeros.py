@@ -10,6 +10,7 @@ import numpy as np
 
 from ...config import RuleError, user_line
 from ..annotations import Function, Tangentlike, Value
+from ..containers import LEAVES
 from ..loading import load, needed
 
 # Ufuncs by the operator that they are; the conjugate of what stands for any number is itself.
@@ -136,5 +137,6 @@ class NoTangent(AbstractZero):
     __slots__ = ()
 
 
+LEAVES.update({ZeroTangent, NoTangent})
 ZERO = ZeroTangent()
 NO_TANGENT = NoTangent()

@@ -16,9 +16,9 @@ from ..accelerated import numbers
 from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in, keepers
-from ..loading import imported
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
+from .array_api import follow_standard
 from .conversions import describe, refuse_array
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
@@ -218,11 +218,6 @@ class TracedArray(TracedNumber):
     def __deepcopy__(self, memo: dict) -> Any:
         return self.copy("K")
 
-    def __array_namespace__(self, *, api_version: Any = None) -> Any:
-        """Return NumPy's namespace, with functions that see traced values."""
-        np.empty(0).__array_namespace__(api_version=api_version)  # which knows the versions
-        return imported("chainrules.numpy")
-
     def view(self, *args: object, **kwargs: object) -> Any:
         (cls,) = args or (np.ndarray,) if len(args) < 2 and not kwargs else (None,)
         if isinstance(cls, type) and issubclass(cls, np.ndarray):
@@ -311,5 +306,6 @@ for _name in OPERATORS:
     _word, _operation = _name.strip("_"), getattr(operator, _name)
     setattr(TracedArray, f"__i{_word}__", _in_place(_operation))
 hide_from_pythons(TracedNumber, TracedArray)
+follow_standard(TracedNumber)
 if numbers is not None:
     numbers.accelerate_arrays(TracedArray)

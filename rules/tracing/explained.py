@@ -112,7 +112,8 @@ _RAISERS = ("builtins", "ctypes", "numpy")
 _EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
     "'NotImplementedType' object has no attribute 'reindex_like'|"  # s += x, of pandas
-    "incompatible function arguments|No matching signature found"  # pybind11, Cython
+    "incompatible function arguments|No matching signature found|"  # pybind11, Cython
+    "Multiple namespaces for array inputs"
 )
 _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
 # What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
@@ -146,8 +147,9 @@ _WRITE = {
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "
         "cr.primitive(f, derivative='finite-difference') for a function f that is compiled"
     ),
-    "is not a supported array type": (
-        'cr.adopt("array_api_compat"), beside your own module: then its namespaces are followed'
+    "Multiple namespaces for array inputs": (
+        'cr.adopt("array_api_compat"), beside your own module: traced arrays and plain ones have '
+        "one namespace then"
     ),
     "got BufferArray": (
         'cr.adopt("its module"), whose compiled functions then take such arrays, where plain; or '

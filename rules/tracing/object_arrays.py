@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from ...config import ArgumentTypeError
 from ..annotations import Function, Value
 from ..containers import (
     DEEP,
@@ -301,5 +302,7 @@ def as_numbers(x: Value) -> Any:
     if y is x:
         y = np.array(x.reshape(-1).tolist() or np.zeros(0)).reshape(x.shape)
         if y.dtype is OBJECT:
-            raise TypeError("an object array of other things than numbers met a traced value.")
+            raise ArgumentTypeError(
+                "an object array of other things than numbers met a traced value."
+            )
     return y

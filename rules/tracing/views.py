@@ -276,8 +276,10 @@ def copied(x: Value) -> Any:
         stride = abs(x.strides[axis])
         if x.shape[axis] == 1:
             continue
-        if stride < span:
-            return y  # entries share memory, as np.broadcast_to makes them
+        if stride < span:  # entries share memory, as np.broadcast_to makes them: so they do here
+            strides, width = list(x.strides), x.itemsize
+            width += sum((n - 1) * abs(s) for n, s in zip(x.shape, strides, strict=True))
+            break
         width += x.itemsize if stride > span else 0
         strides[axis] = width if x.strides[axis] > 0 else -width
         width, span = width * x.shape[axis], stride * x.shape[axis]

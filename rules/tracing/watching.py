@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config import user_line
+from ...config.lines import Place, line_at, user_place
 from ..annotations import Function, Index, Value
 from ..containers import iterate_leaves
 from ..refusals.table import refusal
@@ -35,6 +35,10 @@ class CalledAt(NamedTuple):
     line: str
 
 
+# A function, or the name of an operation; where it was called; and what was pulled back through.
+Operation = tuple[Function | str, Place | None, "Operation | None"]
+
+
 _stops: contextvars.ContextVar[Stops | None] = contextvars.ContextVar("stops", default=None)
 # What a sweep under way pulls back through, and the run that it is part of.
 _pulled: contextvars.ContextVar[tuple] = contextvars.ContextVar("pulled", default=(None, None))
@@ -42,10 +46,26 @@ _pulled: contextvars.ContextVar[tuple] = contextvars.ContextVar("pulled", defaul
 stops = _stops.get  # None where nobody watches
 
 
-def pulled() -> CalledAt | None:
+def pulled() -> Operation | None:
     """Return what is pulled back through, if somebody watches; None in a run that began since."""
     operation, run = _pulled.get()
     return operation if run is a_run() else None
+
+
+def pull_through(operation: Operation | None) -> None:
+    """Say that what follows belongs to the pullback of an operation, within ``pulling``."""
+    _pulled.set((operation, a_run()))
+
+
+@contextlib.contextmanager
+def pulling() -> Iterator[None]:
+    """Let what is pulled back through be said inside; at first it is nothing."""
+    outer = _pulled.get()
+    pull_through(None)
+    try:
+        yield
+    finally:
+        _pulled.set(outer)  # no token: a sweep that was left by an error may end elsewhere
 
 
 @contextlib.contextmanager
@@ -56,17 +76,6 @@ def watching(wanted: Stops) -> Iterator[None]:
         yield
     finally:
         _stops.reset(token)
-
-
-@contextlib.contextmanager
-def pulling_through(operation: CalledAt | None) -> Iterator[None]:
-    """Say that what is computed inside belongs to the pullback of an operation."""
-    outer = _pulled.get()
-    _pulled.set((operation, a_run()))
-    try:
-        yield
-    finally:
-        _pulled.set(outer)  # no token: a sweep that was left by an error may end elsewhere
 
 
 def bad_number(x: Any, wanted: Stops) -> tuple[str, tuple[int, ...]] | None:
@@ -129,10 +138,21 @@ class WatchedLevel(Level):
         return y
 
 
+def operation_now(f: Function | str) -> Operation:
+    """Return the operation that runs now, as one notes it."""
+    return f, user_place(), pulled()
+
+
 def operation_of(f: Function | str) -> CalledAt:
     """Return the operation that runs now; in a sweep its line is that of what is pulled back."""
+    return called_at(operation_now(f))
+
+
+def called_at(operation: Operation) -> CalledAt:
+    """Return the name and the line of an operation that was noted."""
+    f, place, through = operation
     name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
-    through = pulled()
     if through is None:
-        return CalledAt(name, user_line())
-    return CalledAt(f"{name} in the pullback of {through.name}", through.line)
+        return CalledAt(name, line_at(place))
+    outer = called_at(through)
+    return CalledAt(f"{name} in the pullback of {outer.name}", outer.line)

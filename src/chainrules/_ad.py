@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from .config import user_frame, user_line
+from .config import ArgumentTypeError, user_frame, user_line
 from .rules.refusals.remedies import of_scipy
 
 
@@ -27,7 +27,7 @@ class _Exact:
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         frame = user_frame()
         names = {} if frame is None else frame.f_globals
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cr.ad was handed to a solver of SciPy's own, in {user_line()}, which takes it for a "
             f"function.\n  {of_scipy('scipy.optimize', names)};\n"
             "  or write from chainrules.scipy import optimize, integrate"

@@ -12,7 +12,7 @@ from ._cost_programs import Point, PricedProgram, compiled, programs
 from ._cost_table import COMPILED, EAGER, Cost, Price
 from ._timing import Effort, interleaved, ratio, seconds_of
 from .compiling import compile
-from .config import CompileWarning
+from .config import ArgumentTypeError, ArgumentValueError, CompileWarning
 from .config.tracebacks import door
 from .forward import jvp
 from .reverse import hvp
@@ -107,7 +107,7 @@ def cost(
 
 def _check(f: Any, args: tuple, seconds: float, unknown: dict) -> None:
     if not callable(f):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cost takes a function and its arguments, and {type(f).__name__} is no function.\n"
             "  write cr.cost(f, x)"
         )
@@ -115,17 +115,17 @@ def _check(f: Any, args: tuple, seconds: float, unknown: dict) -> None:
     if unknown:
         name = next(iter(unknown))
         near = difflib.get_close_matches(name, OPTIONS, 1)
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cost has no option {name!r}"
             + (f"; did you mean {near[0]!r}?" if near else ".")
             + f"\n  for an argument of the function write cr.cost(lambda x: f(x, {name}=...), x)"
         )
     if not args:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cost measures calls of {called}, and got no arguments.\n  write cr.cost(f, x)"
         )
     if not seconds > 0:
-        raise ValueError(f"seconds={seconds!r} of cost is not positive.")
+        raise ArgumentValueError(f"seconds={seconds!r} of cost is not positive.")
 
 
 def _load() -> None:

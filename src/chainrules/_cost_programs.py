@@ -12,6 +12,7 @@ import chainrules as cr
 from ._cost_table import COMPILED, EAGER
 from ._differences import calls, differences
 from .compiling import compile
+from .config import ArgumentTypeError
 from .forward import jacfwd, jvp
 from .reverse import grad, hessian, hvp, jacobian, jacrev, vjp
 from .rules import ZeroTangent, is_perturbable_input, iterate_leaves, map_leaves, name_of
@@ -75,7 +76,7 @@ class Point:
         self.inputs = len(cr.flatten(self.primals)[0])
         self.outputs = len(cr.flatten(self.y)[0])
         if not self.outputs:
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"{name_of(f)} gave {short(self.y)}, which holds no number whose derivative could "
                 "be measured."
             )

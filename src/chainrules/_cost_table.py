@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .config import user_line
+from .config import MissingPackageError, user_line
 
 EAGER, COMPILED = "eager", "compiled"
 TITLES = {1: "first derivative", 2: "second derivative"}
@@ -193,7 +193,7 @@ class Cost:
         try:
             from matplotlib.figure import Figure
         except ImportError as error:
-            raise ModuleNotFoundError(
+            raise MissingPackageError(
                 f"a picture of prices needs matplotlib, which is not installed, in {user_line()}."
                 '\n  pip install "chainrules[cost]", or print the table',
                 name="matplotlib",

@@ -1,10 +1,15 @@
 """Lazy imports of ``chainrules``: engines, rules, and the modules beside them."""
 
 import sys
+from types import ModuleType
 from typing import Any
 
+import numpy
+
+from .config import UnknownNameError
 from .rules import loading
 from .rules.known_classes import forms, keepers, late
+from .rules.tracing.array_api import mirrors
 
 _FUNCTIONS = ".rules.rulesets.functions"
 _HOMES = {
@@ -76,6 +81,10 @@ def _modules_of_equinox() -> Any:
     return loading.imported(f"{__package__}.interop.equinox").MODULES
 
 
+def _mirror_of_numpy() -> ModuleType:
+    return loading.imported(f"{__package__}.numpy")
+
+
 def _column_of_pandas(x: Any) -> Any:
     return loading.imported(f"{__package__}.interop.pandas").kept(x)
 
@@ -83,6 +92,7 @@ def _column_of_pandas(x: Any) -> Any:
 late["pandas"] = _tables_of_pandas
 for _module in ("series", "construction", "internals.construction"):
     keepers[f"pandas.core.{_module}"] = _column_of_pandas
+mirrors[numpy] = _mirror_of_numpy
 forms["equinox"] = _modules_of_equinox
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
@@ -111,6 +121,7 @@ def find(name: str) -> Any:
     from ._other_names import INSTEAD
 
     message = f"module {__package__!r} has no attribute {name!r}"
+    face = sys.modules[__package__]
     if name in INSTEAD:
-        message += f".\n  {INSTEAD[name]}"
-    raise AttributeError(message, name=name, obj=sys.modules[__package__])
+        raise UnknownNameError(f"{message}.\n  {INSTEAD[name]}", name=name, obj=face)
+    raise AttributeError(message, name=name, obj=face)

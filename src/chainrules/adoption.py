@@ -25,6 +25,7 @@ from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
 from ._kept import KeptFunctions
 from ._numbers import SCALARS, Complex, Float, Map, Type
+from .config import ArgumentValueError, MissingPackageError
 from .rules import Traced, value
 from .rules.refusals.remedies import adopted
 
@@ -215,6 +216,11 @@ class Adoption:
         self._modules: list[dict] = []
         self._packages: set[str] = set()
 
+    def __repr__(self) -> str:
+        names = sorted(self._packages) or [str(x.get("__name__")) for x in self._modules]
+        of = ", ".join(names[:3]) + f" and {len(names) - 3} more" * (len(names) > 3)
+        return f"<adoption of {of or 'nothing'}: undo() takes it back>"
+
     def undo(self) -> None:
         """Give the adopted modules their own names back. A second call does nothing."""
         with _lock:
@@ -252,19 +258,19 @@ class Adoption:
             return [module.__globals__]
         name = module.__name__ if isinstance(module, ModuleType) else module
         if name.partition(".")[0] == __package__:
-            raise ValueError(
+            raise ArgumentValueError(
                 f"{name} is what adopted code is shown, and cannot be adopted itself: adopt the "
                 "module that is to be differentiated"
             )
         if name.partition(".")[0] in _SHOWN:
-            raise ValueError(
+            raise ArgumentValueError(
                 f"{name} needs no adoption: adopt the module that calls it, where "
                 f"chainrules.{name} then takes its place"
             )
         if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
             return [vars(module)]
         if name not in sys.modules and importlib.util.find_spec(name) is None:
-            raise ModuleNotFoundError(f"there is no module {name!r} to adopt", name=name)
+            raise MissingPackageError(f"there is no module {name!r} to adopt", name=name)
         with _lock:
             self._packages.add(name)
             if self not in _finder.adoptions:

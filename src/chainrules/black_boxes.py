@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeVar, cast, overload
 import numpy as np
 
 from .config import (
+    ArgumentTypeError,
+    ArgumentValueError,
     InaccurateDerivativeError,
     MissingDerivativeError,
     RuleError,
@@ -133,14 +135,14 @@ def primitive(
     if derivative is None and jac is None:
         return _seen(f)
     if derivative is not None and jac is not None:
-        raise TypeError("primitive takes derivative=... or jac=..., and got both.")
+        raise ArgumentTypeError("primitive takes derivative=... or jac=..., and got both.")
     if derivative is not None and derivative not in METHODS:
-        raise ValueError(
+        raise ArgumentValueError(
             f"primitive knows no derivative={derivative!r}.\n"
             f"  write one of {', '.join(map(repr, METHODS))}, or jac=..."
         )
     if isinstance(f, type):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{f.__name__} is a class, and only functions have a Jacobian.\n"
             "  write primitive for a function that calls it"
         )
@@ -246,7 +248,7 @@ class Slopes:
         for part in (y, *xs):
             dtype = dtype_of(part)
             if dtype is not None and dtype.kind == "c":
-                raise TypeError(
+                raise ArgumentTypeError(
                     f"{name_of(self.f)} is given {describe(part)} or returns it, and derivatives "
                     f"of black boxes by {self.method} are for real numbers, in {user_line()}.\n"
                     "  give jac=..., or make real and imaginary parts two arguments"

@@ -15,6 +15,7 @@ IN_PYTHON = {
     "fill": "writes: as x[...] = v",
     "item": "an entry, as a traced number",
     "flat": "entries to read and to write",
+    "to_device": "the traced value itself, on the one device",
     "tolist": "a list of traced numbers",
 }
 
@@ -60,7 +61,7 @@ def status_of(cls: type, name: str) -> str:
     inside = inspect.getclosurevars(body).nonlocals
     if made_by in ("_constant_method", "_truth_method"):
         return "non-differentiable"
-    if made_by in ("_constant_property", "_read"):
+    if made_by in ("_constant_property", "_read", "follow_standard"):
         return "passed through"
     if made_by in ("lost", "_refused"):
         reason = "needs a plain number" if made_by == "lost" else "not possible"

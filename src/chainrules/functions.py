@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .config import ArgumentTypeError
 from .config.tracebacks import door
 from .forward import jvp
 from .reverse import vjp
@@ -107,7 +108,7 @@ class Pushforward(_Derivative):
         """Return the tangent of ``f(*xs)``, where ``args`` are ``(*xs, *xdots)``."""
         n, left = divmod(len(args), 2)
         if left:
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"{self} got {len(args)} arguments, which are not one tangent for each argument.\n"
                 f"  write {self}(*xs, *xdots), with np.zeros_like(x) for one that does not move"
             )
@@ -159,7 +160,7 @@ class Pullback(_Derivative):
         self.f = _callable("Pullback", f)
         n, results = arity_of(f, arity), width_of(f)
         if n is None or results is None:
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"Pullback cannot tell which arguments of {name_of(f)} come before the cotangents: "
                 "its signature does not say how many there are.\n"
                 "  write Pullback(f, arity=...)"
@@ -216,5 +217,5 @@ def width_of(f: Function) -> Count | None:
 
 def _callable(name: str, f: Function) -> Any:
     if not callable(f):
-        raise TypeError(f"{name} takes a function, not {type(f).__name__}.")
+        raise ArgumentTypeError(f"{name} takes a function, not {type(f).__name__}.")
     return f

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.compiling.explaining import explained_call
+from chainrules.config.lines import line_at
 
 X = np.array([0.3, -0.7, 0.9])
 
@@ -255,3 +257,26 @@ def test_debug_looks_into_compiled_functions():
     inner = cr.compile(lambda x: np.sqrt(x))
     with np.errstate(all="ignore"), cr.debug(inf=True), pytest.raises(FloatingPointError):
         cr.grad(inner)(0.0)
+
+
+# ---- what it costs ------------------------------------------------------------------------------
+
+
+def test_a_line_is_put_into_words_once_however_often_it_is_passed(monkeypatch):
+    told = []
+
+    def counted(place):
+        told.append(place)
+        return line_at(place)
+
+    def loop(x):
+        s = 0.0
+        for _ in range(50):
+            s = s + x
+            x = x * 0.5
+        return s
+
+    monkeypatch.setattr(explained_call, "line_at", counted)
+    steps = cr.explain(loop, 1.5).steps
+    assert len(steps) > 100
+    assert len(told) == len({(step.line, step.name) for step in steps})

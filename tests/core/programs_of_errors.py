@@ -71,6 +71,50 @@ cr.compile(lambda x: x + rng.normal())(1.0)
     "CR012": """
 cr.vmap(lambda x: x if x > 0.0 else -x, ways=1)(np.array([1.0, -1.0]))
 """,
+    "CR013": """
+cr.cost(np.ones(3))  # and not cr.cost(f, np.ones(3))
+""",
+    "CR014": """
+cr.vmap(lambda x, y: x + y)(np.ones(3), np.ones(4))
+""",
+    "CR015": """
+import sys
+
+sys.modules["tqdm"] = None  # as where it is not installed
+cr.loop(9, np.sin, 1.0, progress=True)
+""",
+    "CR016": """
+from chainrules.scipy.integrate import solve_bvp
+
+def flow(t, y):
+    return np.stack([y[1], np.exp(y[0]) * 100.0])
+
+def ends(left, right, a):
+    return np.stack([left[0] - a, right[0]])
+
+def inside(a):
+    t, guess = np.linspace(0.0, 1.0, 5), np.ones((2, 5))
+    found = solve_bvp(flow, lambda left, right: ends(left, right, a), t, guess, max_nodes=5)
+    return found.y[0, 1]
+
+cr.grad(inside)(9.0)
+""",
+    "CR017": """
+cr.jit(lambda x: x**2)
+""",
+    "CR018": """
+from chainrules.interop.jax import export
+
+export(lambda x: f"the number {x}")(1.0)
+""",
+    "CR019": """
+class Ring:
+    pass
+
+ring = Ring()
+ring.weight, ring.next = 1.0, ring
+cr.grad(lambda ring: ring.weight**2)(ring)
+""",
     "CR021": """
 @cr.fixed_point(lambda x, a: np.cos(a * x))
 def solve(a):
@@ -101,6 +145,66 @@ cr.compile(lambda x: x + time.time())(1.0)
 """,
     "CR027": """
 cr.vmap(lambda x: x if x > 0.0 else float(f"{x:.1f}"), ways=2)(np.linspace(-1.0, 1.0, 9))
+""",
+    "CR031": """
+from chainrules.testing import test_rrule
+
+test_rrule(lambda x: x**2, 3.0)
+""",
+    "CR032": """
+from chainrules.testing import test_rrule
+
+@cr.primitive
+def double(x):
+    return 2.0 * x
+
+@cr.rrule.register(double)
+def double_rrule(double, x):
+    return x, lambda ybar: (cr.NoTangent(), 2.0 * ybar)  # and not double(x)
+
+test_rrule(double, 3.0)
+""",
+    "CR033": """
+from chainrules.testing import test_rrule
+
+@cr.primitive
+def total(x):
+    return np.sum(x)
+
+@cr.rrule.register(total)
+def total_rrule(total, x):
+    return total(x), lambda ybar: (cr.NoTangent(), ybar)  # and not np.full(np.shape(x), ybar)
+
+test_rrule(total, np.ones(3))
+""",
+    "CR034": """
+from chainrules.testing import test_rrule
+
+cube = cr.primitive(lambda x: x**3)
+cr.scalar_rule(cube, lambda y, x: 2.0 * x**2)  # and not 3.0 * x**2
+test_rrule(cube, 3.0)
+""",
+    "CR035": """
+from chainrules.testing import test_rrule
+
+@cr.primitive
+def double(x):
+    return 2.0 * x
+
+@cr.rrule.register(double)
+def double_rrule(double, x):
+    def double_pullback(ybar):
+        ybar *= 2.0  # and not ybar * 2.0
+        return cr.NoTangent(), ybar
+
+    return double(x), double_pullback
+
+test_rrule(double, np.ones(3))
+""",
+    "CR036": """
+from chainrules.testing import check_grad
+
+check_grad(lambda x: np.sqrt(np.abs(x)), 1e-14)
 """,
 }
 

@@ -332,6 +332,17 @@ def transforms_of(seed):
                 return np.sum(inner(of_both)(xs))
 
             yield f"levels that meet, {name}", lambda meeting=meeting: cr.grad(meeting)(xs)
+        batch = (
+            np.stack([xs, xs[::-1], xs + 0.5])
+            if type(xs) is np.ndarray
+            else [np.array([number, number + 0.5, 1.0]) for number in xs]
+        )
+        yield f"vmap {name}", lambda f=f, batch=batch: cr.vmap(f)(batch)
+        yield f"vmap of grad {name}", lambda f=f, batch=batch: cr.vmap(cr.grad(f))(batch)
+        yield (
+            f"grad of vmap {name}",
+            lambda f=f, batch=batch: cr.grad(lambda xs: np.sum(cr.vmap(f)(xs)))(batch),
+        )
         if type(xs) is np.ndarray:
             yield f"jacfwd {name}", lambda f=f: cr.jacfwd(f)(xs)
             yield f"hessian {name}", lambda f=f: cr.hessian(f)(xs)

@@ -42,6 +42,16 @@ def test_switch():
     assert in_another_process("0", "-c", program) == ["True"]
 
 
+def test_values_of_a_level_before_there_is_an_engine():
+    program = (
+        "import numpy as np\n"
+        "from chainrules.rules.linear.block_level import BlockLevel\n"
+        "v = BlockLevel(2).wrap(np.arange(6.0).reshape(2, 3))\n"
+        "print((v[1:] * v[0]).block.tolist())"
+    )
+    assert in_another_process("1", "-c", program) == ["[[0.0, 0.0], [12.0, 15.0]]"]
+
+
 def test_digest(tmp_path):
     assert digest_of(tmp_path) == ""
     (tmp_path / "numbers.c").write_text("int x;")

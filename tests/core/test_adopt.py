@@ -8,6 +8,7 @@ import signal
 import sys
 import textwrap
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -532,3 +533,15 @@ def test_a_global_that_raises_whatever_it_is_asked():
 def test_chainrules_itself_is_not_adopted(named):
     with pytest.raises(ValueError, match="cannot be adopted itself"):
         cr.adopt(named)
+
+
+def test_an_adoption_says_what_it_is_of():
+    module = types.ModuleType("simulation")
+    adoption = cr.adopt(module)
+    assert "<adoption of simulation: undo() takes it back>" == repr(adoption)
+    adoption.undo()
+    assert "<adoption of nothing: undo() takes it back>" == repr(adoption)
+    with cr.adopt(*[types.ModuleType(f"part{k}") for k in range(5)]) as adoption:
+        assert "<adoption of part0, part1, part2 and 2 more: undo() takes it back>" == repr(
+            adoption
+        )

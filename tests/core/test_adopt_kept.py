@@ -226,5 +226,5 @@ def test_namespaces_of_array_api_compat(name):
     with cr.adopt(made, "array_api_compat"):
         np.testing.assert_allclose(expected, cr.grad(f)(x), rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(expected, cr.jacfwd(f)(x), rtol=1e-6, atol=1e-8)
-    if name != "filled":  # a traced array answers for its namespace itself
+    if name != "filled":  # of an array's own namespace, which needs no adoption
         np.testing.assert_allclose(expected, cr.grad(f)(x), rtol=1e-6, atol=1e-8)

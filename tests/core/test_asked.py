@@ -110,7 +110,8 @@ def test_what_is_advised_in_place_of_the_adoption_of_a_package(package, programs
     with pytest.raises(cr.LostDerivativeError) as caught:
         cr.grad(f)(np.array([3.0, 5.0]))
     assert package in str(caught.value)
-    assert not re.search(r'cr\.adopt\("\w+"\)', str(caught.value))  # of all of it
+    assert 'cr.adopt("xarray")' not in str(caught.value)
+    assert not re.search(r"^  write cr.adopt", str(caught.value), re.M)
     np.testing.assert_array_equal(slope, cr.grad(remedied)(np.array([3.0, 5.0])))
 
 

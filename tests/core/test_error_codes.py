@@ -14,13 +14,14 @@ import programs_of_errors
 import pytest
 
 import chainrules as cr
+from chainrules import testing
 from chainrules.config import errors
 from chainrules.rules.refusals.table import REFUSALS, refusal
 
 TOP = Path(__file__).resolve().parents[2]
 CLASSES = {
     x.code: x
-    for x in vars(errors).values()
+    for x in [*vars(errors).values(), *vars(testing.errors).values()]
     if isinstance(x, type) and issubclass(x, Exception) and getattr(x, "code", "")
 }
 RUN = """

@@ -12,6 +12,7 @@ import pytest
 
 import chainrules as cr
 from chainrules.config import progress
+from chainrules.scipy import integrate, optimize
 
 X = np.linspace(0.1, 0.9, 6)
 
@@ -77,6 +78,76 @@ def test_a_bar_that_ends(name, bars):
     assert bar.desc == name
     assert bar.unit == f" {unit}"
     assert (total, total, True) == (bar.total, bar.n, bar.closed)
+
+
+def halved(a):
+    return cr.while_loop(lambda x: x > 1e-40, lambda x: x * 0.5, a)
+
+
+def decayed(rate, method="RK45"):
+    return integrate.solve_ivp(lambda t, y: -rate * y, (0.0, 3.0), [1.0], method).y[0, -1]
+
+
+def nearest(a):
+    return optimize.minimize(lambda x: np.sum(np.cosh(x - a)), np.zeros(2), jac=cr.ad, tol=1e-10).x[
+        0
+    ]
+
+
+# Nobody knows before how many steps there are.
+OPEN = {
+    "while_loop": (lambda: halved(1.0), "steps"),
+    "while_loop, traced": (lambda: cr.grad(halved)(1.0), "steps"),
+    "minimize": (lambda: cr.grad(nearest)(1.0), "evaluations"),
+    "root": (
+        lambda: cr.grad(lambda a: optimize.root(lambda x: x**3 - a, np.ones(2)).x[0])(2.0),
+        "evaluations",
+    ),
+    "brentq": (lambda: optimize.brentq(lambda x: x**2 - 2.0, 0.0, 2.0), "evaluations"),
+    "RK45": (lambda: cr.grad(decayed)(0.5), "steps"),
+    "BDF": (lambda: cr.grad(decayed)(0.5, "BDF"), "steps"),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_a_bar_without_a_total_ends_with_the_work(name, bars):
+    work, unit = OPEN[name]
+    work()
+    bar = bars[0]
+    assert bar.desc == name.partition(",")[0]
+    assert bar.unit == f" {unit}"
+    assert bar.total is None
+    assert bar.n > 2
+    assert bar.closed
+
+
+def test_the_way_back_through_steps_is_counted(bars):
+    cr.grad(decayed)(0.5, "Radau")
+    assert ["Radau", "solve_ivp, back"] == [bar.desc for bar in bars]
+    assert bars[1].n == bars[1].total == bars[0].n
+
+
+@pytest.mark.parametrize("solve", [optimize.minimize, optimize.root])
+def test_an_error_ends_the_bar(solve, bars):
+    evaluated = []
+
+    def fails(x):
+        evaluated.append(x)
+        if len(evaluated) > 1:
+            raise KeyError("no")
+        return np.sum(x**4)
+
+    with pytest.raises(KeyError):
+        solve(fails, 1.0)
+    assert bars[0].closed
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_solvers_give_the_same_where_somebody_looks(name, monkeypatch, bars):
+    work, _ = OPEN[name]
+    watched = work()
+    monkeypatch.setenv(progress.SWITCH, "0")
+    np.testing.assert_array_equal(work(), watched)
 
 
 def test_what_a_pullback_evaluates_again_is_counted(bars):

@@ -534,3 +534,35 @@ def test_where_of_a_ufunc():
     np.testing.assert_allclose(gradient(np.array([0.0, 4.0])), [0.0, 0.25])
     with pytest.raises(cr.MutationError, match="plain array"):
         cr.grad(lambda x: np.sum(np.divide(1.0, x, out=np.ones(4), where=x > 0)))(X)
+
+
+def broadcast_and_raveled(x):
+    a = np.broadcast_to(x, (2, *x.shape))
+    x[-1] *= 1.5
+    b = a.ravel()  # a copy, of what shares memory
+    b[-1] *= 1.5
+    return a * 1.0
+
+
+def windowed_and_raveled(x):
+    a = np.lib.stride_tricks.sliding_window_view(x, 2)
+    x[[-1]] *= 1.5
+    b = a.reshape(-1)
+    b[:2] *= x[0]
+    return a * a
+
+
+@pytest.mark.parametrize("f", [broadcast_and_raveled, windowed_and_raveled])
+def test_copies_of_views_whose_entries_share_memory(f):
+    x, h = np.array([0.8, 1.1, 0.6]), 1e-6
+    columns = [(f(x + h * unit) - f(x - h * unit)) / (2 * h) for unit in np.eye(3)]
+    expected = np.stack(columns, axis=-1)
+    for transform in (cr.jacfwd, cr.jacrev):
+        np.testing.assert_allclose(transform(f)(x.copy()), expected, rtol=1e-7, atol=1e-9)
+    curved = cr.hvp(lambda x: np.sum(f(x) ** 2), (x.copy(),), (np.ones(3),))
+    gradient = cr.grad(lambda x: np.sum(f(x) ** 2))
+    moved = (gradient(x + h) - gradient(x - h)) / (2 * h)
+    np.testing.assert_allclose(curved, moved, rtol=1e-6, atol=1e-8)
+    batch = np.stack([x, x[::-1]])
+    found = cr.vmap(cr.jacrev(f))(batch)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-7, atol=1e-9)

@@ -488,6 +488,21 @@ CASES = {
         lambda: cr.compile(lambda x: x * x, captured="freeze")(X),
         X * X,
     ),
+    "not holomorphic": (
+        lambda: cr.jacobian(np.conj)(1.0 + 2.0j),
+        lambda: cr.jacobian(lambda z: np.real(np.conj(z)))(1.0 + 2.0j),
+        1.0,
+    ),
+    "sparse and complex": (
+        lambda: cr.jacobian(lambda z: z * z, sparse=True)(X + 0.0j),
+        lambda: cr.jacobian(lambda z: np.real(z * z), sparse=True)(X).toarray(),
+        np.diag(2.0 * X),
+    ),
+    "sparse and differentiated": (
+        grad(lambda a: cr.jacobian(lambda x: a * x * x, sparse=True)(X)[0, 0]),
+        grad(lambda a: cr.jacobian(lambda x: a * x * x)(X)[0, 0]),
+        4.0,
+    ),
     "real argument": (
         lambda: cr.wirtinger(lambda z: z * z)(2.0),
         lambda: cr.jacobian(lambda z: z * z)(2.0),

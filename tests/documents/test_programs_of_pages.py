@@ -5,6 +5,7 @@ is taken back between them. A ```` ```text ```` block right after a ```` ```pyth
 what that one prints, or the error that it ends in.
 """
 
+import codeop
 import importlib.util
 import json
 import re
@@ -85,6 +86,20 @@ def test_programs(name):
 def test_a_page_of_another_form_has_a_test_that_reads_it():
     for page, test in ELSEWHERE.items():
         assert Path(page).name in (TOP / test).read_text(encoding="utf-8"), page
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/start/ten_minutes.md", "docs/how_to/fit_an_ode.md"]
+)
+def test_first_programs_can_be_pasted_into_a_session(name):
+    """A session of Python wants an empty line after each body."""
+    for code, _ in PAGES[name]:
+        pending = []
+        for line in [*code.splitlines(), ""]:
+            pending.append(line)
+            if codeop.compile_command("\n".join(pending), name) is not None:
+                pending = []
+        assert [] == pending
 
 
 def test_the_front_page_is_short():

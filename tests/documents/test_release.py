@@ -1,16 +1,21 @@
 """Files that go with a release agree: its version, and the address of the project."""
 
+import inspect
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import chainrules
 
 TOP = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 URLS = PROJECT["urls"]
+# Extras of those who work on chainrules.
+OWN = {"benchmarks", "dev", "docs", "lint", "notebooks", "release", "test"}
 WITH_ADDRESS = (
     "CITATION.cff", "SECURITY.md", ".github/ISSUE_TEMPLATE/config.yml", "docs/project/policy.md",
 )  # fmt: skip
@@ -39,8 +44,7 @@ def test_the_address_is_that_of_pyproject(name):
 def test_extras_are_told_of():
     """Each extra of a user's stands in the table of the page on installing."""
     page = read("docs/start/install.md")
-    own = {"benchmarks", "dev", "docs", "lint", "notebooks", "release", "test"}
-    extras = PROJECT["optional-dependencies"].keys() - own
+    extras = PROJECT["optional-dependencies"].keys() - OWN
     assert [] == [extra for extra in sorted(extras) if f"`{extra}`" not in page]
 
 
@@ -71,3 +75,39 @@ def test_what_a_visitor_looks_for_is_there():
         assert (TOP / name).exists()
     forms = list((TOP / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
     assert 4 == len(forms)
+
+
+def test_the_recipe_of_conda_agrees_with_the_package():
+    recipe = yaml.safe_load(read("recipe/recipe.yaml"))
+    assert chainrules.__version__ == recipe["context"]["version"]
+    needed = recipe["requirements"]
+    assert ["python", *(x.replace(">=", " >=") for x in PROJECT["dependencies"])] == needed["run"]
+    built = {requirement.partition(">")[0].strip() for requirement in needed["host"]}
+    assert {"hatchling", "numpy", "setuptools"} <= built
+    assert (
+        f'match(python, "<{PROJECT["requires-python"].removeprefix(">=")}")'
+        == (recipe["build"]["skip"])
+    )
+    extras = PROJECT["optional-dependencies"]
+    optional = [*extras["scipy"], extras["compile"][0]]
+    assert [x.replace(">=", " >=") for x in optional] == needed["run_constraints"]
+    about = recipe["about"]
+    assert PROJECT["description"] == about["summary"]
+    assert PROJECT["license"] == about["license"]
+    assert [URLS["Homepage"], URLS["Source"], URLS["Documentation"]] == [
+        about[key] for key in ("homepage", "repository", "documentation")
+    ]
+    assert (TOP / about["license_file"]).exists()
+
+
+def test_wheels_are_made_for_each_python_that_is_supported():
+    settings = tomllib.loads(read("pyproject.toml"))["tool"]["cibuildwheel"]
+    versions = re.findall(r"Python :: 3\.(\d+)", " ".join(PROJECT["classifiers"]))
+    assert [f"cp3{minor}-*" for minor in versions] == settings["build"]
+
+
+def test_each_extra_of_a_users_is_tried_alone():
+    programs = runpy.run_path(str(TOP / ".ci" / "extras.py"))["PROGRAMS"]
+    assert sorted(PROJECT["optional-dependencies"].keys() - OWN) == sorted(programs)
+    for program in programs.values():
+        compile(inspect.cleandoc(program), "extra", "exec")

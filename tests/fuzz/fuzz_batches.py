@@ -89,7 +89,7 @@ def loops(program, items):
 def batched(program):
     """Compare value, jvp and gradient, of the batch and in it."""
     y = fuzz_oracle.plain_value(program)
-    if y is None or not program.inputs:
+    if y is None or not program.inputs or fuzz_oracle.is_of_objects(program):
         return
     _, inputs = program.build()
     axes = in_batch(inputs)

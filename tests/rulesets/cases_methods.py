@@ -50,6 +50,7 @@ ARGUMENTS: dict = {
     "round": [case(A), case(A, 1)], "ravel": [case(A), case(A, "F")], "flatten": [case(A, "F")],
     "flags": [case(A)], "dtype": [case(A)], "nonzero": [case(A)],
     "view": [case(A), case(A, np.ndarray), case(F32), case(Z)],
+    "to_device": [case(A, "cpu"), case(F32, "cpu")],
     "tolist": [case(A)],  # of float32 NumPy makes Python's floats, and we float32
 }  # fmt: skip
 THEN: dict = {"flat": lambda flat: (flat[1:4], flat[0]), "dtype": str, "flags": str}

@@ -198,7 +198,8 @@ VECTORS_IN_THE_PLANE = [case(A[:, :2], B), case(A[:, :2], B[:, :2]), case(A, B[0
 if np.lib.NumpyVersion(np.__version__) >= "2.5.0":
     VECTORS_IN_THE_PLANE = []
 PRODUCTS: dict = {
-    np.dot: [case(A, S), case(X, W), case(T, real(4, 2)), case(2.5, A), case(F32, F32.T)],
+    np.dot: [case(A, S), case(X, W), case(T, real(4, 2)), case(2.5, A), case(F32, F32.T),
+             case(T, real(2, 4, 3)), case(A, real(2, 3, 2))],
     np.inner: [case(A, B), case(X, W), case(2.5, A), case(T, T[0]), case(Z, Z)],
     np.outer: [case(X, Y), case(A, B), case(Z[0], X), case(F32[0], F32[1])],
     np.vdot: [case(X, W), case(Z, Z[::-1]), case(A, Z), case(F32, F32)],
@@ -221,8 +222,9 @@ PRODUCTS: dict = {
     np.average: [case(A), case(A, weights=POSITIVE[:3], axis=1), case(X, 0, POSITIVE), case(F32)],
 }  # fmt: skip
 DIFFERENCES: dict = {
-    np.diff: [*of_array(), case(X, 2), case(A, axis=0), case(X, prepend=0.5, append=W[:2])],
-    np.ediff1d: [case(X), case(A, 0.5, W[:2]), case(F32)],
+    np.diff: [*of_array(), case(X[:0]), case(X[:1], 2), case(X, 2), case(A, axis=0),
+              case(X, prepend=0.5, append=W[:2])],
+    np.ediff1d: [case(X[:0]), case(X), case(A, 0.5, W[:2]), case(F32)],
     np.gradient: [case(X), case(A[:, [0, 1, 2]]), case(X, 0.5), case(X, UP), case(S, edge_order=2)],
     np.trapezoid: [case(X), case(X, UP), case(A, dx=0.5), case(A, axis=0), case(Z)],
     np.unwrap: [case(3 * X), case(5 * A, axis=0), case(3 * F32)],

@@ -3,6 +3,7 @@
 import _thread
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -249,7 +250,15 @@ def test_a_lost_process_is_an_error_in_words():
             assert "make a new executor" in str(caught.value)
 
 
-def test_an_interrupt_cancels_what_has_not_begun():
+@pytest.fixture
+def interrupts():
+    """Interrupts are errors, also where a shell has started the tests without them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_cancels_what_has_not_begun(interrupts):
     begun = []
 
     def f(k):

@@ -11,7 +11,7 @@ The quick tier is what ``make test`` runs. It is a rule, not a list, and no cloc
   killed, hundreds of random programs.
 
 Everything runs with ``--all`` (``make test-all``), and whatever is named: by a path, ``-k``,
-``-m``, ``--last-failed`` or ``--failed-first``.
+``-m``, ``--last-failed`` or ``--failed-first``; with ``--quick`` the quick tier of that.
 """
 
 import hashlib
@@ -35,6 +35,7 @@ TIER = pytest.StashKey[str]()  # "quick", "all" or "named"
 
 def add_options(parser):
     parser.addoption("--all", action="store_true", help="run all tests, not the quick tier")
+    parser.addoption("--quick", action="store_true", help="of what is named run the quick tier")
 
 
 def is_named(config):
@@ -50,7 +51,8 @@ def pytest_configure(config):
     if hasattr(config, "workerinput"):
         config.stash[TIER] = config.workerinput["tier"]
         return
-    config.stash[TIER] = "all" if config.option.all else "named" if is_named(config) else "quick"
+    named = is_named(config) and not config.option.quick
+    config.stash[TIER] = "all" if config.option.all else "named" if named else "quick"
     config.pluginmanager.register(Progress(config), "lines of progress")
 
 

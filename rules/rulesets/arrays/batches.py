@@ -156,7 +156,7 @@ def norm_block(x, ord=None, axis=None, keepdims=False):
 # ---- products of two batches --------------------------------------------------------------------
 
 
-@batch_form(np.matmul, np.linalg.matmul, np.dot)
+@batch_form(np.matmul, np.linalg.matmul)
 def matmul_of_both(a, b):
     if not (type(a) is type(b) is Block) or 0 in (a.rank, b.rank):
         return NotImplemented
@@ -168,6 +168,13 @@ def matmul_of_both(a, b):
     if a.rank > 1:
         return y
     return y[..., 0] if b.rank == 1 else y[..., 0, :]
+
+
+@batch_form(np.dot)
+def dot_of_both(a, b):
+    if type(a) is type(b) is Block and a.rank > 1 and b.rank > 2:
+        return tensordot_of_both(a, b, ((-1,), (-2,)))
+    return matmul_of_both(a, b)
 
 
 @batch_form(np.vdot)

@@ -17,6 +17,7 @@ from ... import (
     bilinear_rule,
     composed,
     dtype_of,
+    rank_of,
     run_on_block,
     run_on_pattern,
     shape_of,
@@ -38,10 +39,6 @@ def conj(x):
 
 def adjoint(a):
     return conj(a.swapaxes(-1, -2) if type(a) is np.ndarray else np.swapaxes(a, -1, -2))
-
-
-def rank_of(x):
-    return len(shape_of(x))
 
 
 # Vectors have formulas of their own: to make matrices of them takes longer than a small product.
@@ -75,7 +72,9 @@ def _matmul_left(a, b):
     if rank <= 2:
         # One product with all rows at once.
         *rows, columns = shape_of(a.values)
-        flat = a.values if a.rank == 1 else a.values.reshape((math.prod(rows), columns))
+        if len(rows) == 1:
+            return a.values @ b
+        flat = a.values.reshape((math.prod(rows), columns))
         return (flat @ b).reshape((*rows, *shape_of(b)[1:]))
     if a.rank == 1:
         return (np.expand_dims(aligned(a, rank - 1), -2) @ b)[..., 0, :]
@@ -88,7 +87,7 @@ def _matmul_right(a, b):
         if rank <= 2:
             return b.values @ a.T
         return (a @ np.expand_dims(aligned(b, rank - 1), -1))[..., 0]
-    if rank == 2 == b.rank and b.shape[1] <= NARROW_MATRIX and np.size(a) >= LARGE_MATRIX:
+    if rank == 2 == b.rank and np.size(a) >= LARGE_MATRIX and b.shape[1] <= NARROW_MATRIX:
         # One product with all columns at once, and the directions beside each other.
         columns = np.reshape(np.moveaxis(b.values, 0, -1), (b.shape[0], b.shape[1] * b.count))
         product = np.reshape(a @ columns, (shape_of(a)[0], b.shape[1], b.count))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....config import user_line
+from ....config import ArgumentTypeError, user_line
 from ... import (
     AbstractZero,
     NoTangent,
@@ -74,7 +74,7 @@ def checked_result(f: Callable, y: Any) -> Any:
     """Return ``y``, if it is a number or an array."""
     if is_perturbable_input(y):
         return y
-    raise TypeError(
+    raise ArgumentTypeError(
         f"{name_of(f)} returned {describe(y)}, and the derivative of a black box is that of a "
         f"number or an array, in {user_line()}.\n"
         "  return one, for example by np.concatenate"
@@ -84,7 +84,7 @@ def checked_result(f: Callable, y: Any) -> Any:
 def refuse_container(f: Callable, x: Any) -> None:
     """Refuse an argument that is differentiated, and is no number or array."""
     if not is_perturbable_input(x):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name_of(f)} takes {describe(x)}, and the derivative of a black box is in numbers "
             f"and arrays, in {user_line()}.\n"
             "  give it one array for what is differentiated: see cr.flatten"

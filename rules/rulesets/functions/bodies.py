@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from ....config import (
     AllOf,
+    ArgumentTypeError,
     FollowsPython,
     HasForwardsMode,
     HasReverseMode,
@@ -126,6 +127,6 @@ def refuse_options(
     }
     option = next((option for option, given in options.items() if given is not None), None)
     if option is not None:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cr.{name}(..., {option}=...) says how an executor does it: give executor=..."
         )

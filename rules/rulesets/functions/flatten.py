@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....config import ArgumentValueError
 from ... import (
     ProjectTo,
     array_of,
@@ -68,7 +69,7 @@ def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
 
     def unflatten(vector: Any) -> Any:
         if shape_of(vector) != (size,):
-            raise ValueError(
+            raise ArgumentValueError(
                 f"unflatten needs a vector of length {size}, and got shape {shape_of(vector)}."
             )
         return _rebuild(tree, vector)

@@ -6,7 +6,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from ....config import (
+    ArgumentTypeError,
+    HasForwardsMode,
+    HasReverseMode,
+    frule_via_ad,
+    rrule_via_ad,
+)
 from ....config.tracebacks import door
 from ... import ZERO, NoTangent, add, call, frule, rrule
 from .bodies import Back, asked, handed_whole, prepares_for, refuse_options
@@ -165,7 +171,7 @@ def with_tangents(first: tuple, firstdot: list, xs: Any, xsdot: Any) -> tuple[li
 
 def last_of(carries: Any) -> Any:
     if not carries:
-        raise TypeError("reduce of an empty sequence needs an initial value.")
+        raise ArgumentTypeError("reduce of an empty sequence needs an initial value.")
     return copied(carries[-1])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....config import (
+    ArgumentValueError,
     ConvergenceWarning,
     HasForwardsMode,
     LostDerivativeError,
@@ -216,13 +217,7 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
 
     def of_vector(vector: Any, *args: Any) -> Any:
         r = residual(vector if unflatten is None else unflatten(vector), *args)
-        r = _as_vector(settled(r))
-        if np.size(r) != np.size(vector):
-            raise ValueError(
-                f"the residual has {np.size(r)} numbers for {np.size(vector)} unknowns, in "
-                f"{user_line()}.\n  there must be as many equations as unknowns"
-            )
-        return r
+        return _fitting(_as_vector(settled(r)), np.size(vector))
 
     moved = _newton(of_vector, vector, args, config, _Matrix)
     return moved if unflatten is None else x if moved is vector else unflatten(moved)
@@ -259,13 +254,18 @@ def _as_vector(r: Any) -> Any:
     return r if array and np.ndim(r) == 1 and _kind(r) == "f" else flatten(r)[0]
 
 
-def _number(r: Any) -> Any:
-    r = settled(r)
-    if np.size(r) != 1:
-        raise ValueError(
-            f"the residual has {np.size(r)} numbers for one unknown, in {user_line()}.\n"
+def _fitting(r: Any, count: int) -> Any:
+    if np.size(r) != count:
+        unknowns = "one unknown" if count == 1 else f"{count} unknowns"
+        raise ArgumentValueError(
+            f"the residual has {np.size(r)} numbers for {unknowns}, in {user_line()}.\n"
             "  there must be as many equations as unknowns"
         )
+    return r
+
+
+def _number(r: Any) -> Any:
+    r = _fitting(settled(r), 1)
     return r if np.ndim(r) == 0 else np.reshape(r, ())
 
 

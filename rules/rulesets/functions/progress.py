@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ....config import user_line
+from ....config import MissingPackageError, user_line
 from ....config.progress import LongWork
 
 
@@ -18,7 +18,7 @@ def tqdm_for(name: str) -> Any:
     try:
         from tqdm import tqdm
     except ImportError as error:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             f"{name}(..., progress=True) needs tqdm, which is not installed, in {user_line()}."
             '\n  pip install "chainrules[progress]", or leave out progress',
             name="tqdm",

@@ -15,6 +15,7 @@ import numpy as np
 
 from ....config import (
     AllOf,
+    ArgumentValueError,
     FollowsPython,
     HasForwardsMode,
     HasReverseMode,
@@ -264,7 +265,7 @@ def steps_in_segment(count: int, segment: int | None) -> int:
     if segment is None:
         return max(SHORTEST, math.isqrt(max(count - 1, 0)) + 1)
     if operator.index(segment) < 1:
-        raise ValueError(f"a segment has at least one step, not {segment}.")
+        raise ArgumentValueError(f"a segment has at least one step, not {segment}.")
     return segment
 
 

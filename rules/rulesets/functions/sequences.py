@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ....config import ArgumentTypeError
 from ... import (
     ZERO,
     AbstractZero,
@@ -61,7 +62,7 @@ def columns(items: Any, keys: tuple) -> list[list]:
     """Return, for each of ``keys``, what every item has there."""
     rows = [children(item) for item in items]
     if any(row is None or row.keys != keys for row in rows):
-        raise TypeError("results of different structure cannot be stacked.")
+        raise ArgumentTypeError("results of different structure cannot be stacked.")
     return [[row.values[i] for row in rows if row is not None] for i in range(len(keys))]
 
 

@@ -5,14 +5,17 @@ many rounds there are is not known before: each segment is longer than the last 
 as the first, so that both their number and their length grow as the square root of all rounds.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import TypeVar
 
+from ....config.progress import ending, long_work
 from ....config.tracebacks import door
 from ... import is_traced
 from .bodies import asked
 from .checkpoint import checkpoint
 from .closures import lifted
+from .progress import counted
 from .scan import SHORTEST, recordings
 from .sequences import copied
 
@@ -79,12 +82,17 @@ def while_loop(
 
     carry = copied(carry)  # which a step may write into
     carry, goes_on = rounds(carry, SHORTEST)
-    if not is_traced((carry, lifted(rounds))):
-        while cond(carry):
-            carry = step(carry)
-        return copied(carry)
-    segment, count = checkpoint(rounds), SHORTEST
-    while goes_on:
-        count += SHORTEST
-        carry, goes_on = segment(carry, count)
+    work = None if recordings or not goes_on else long_work("while_loop", None)
+    with ending(work):
+        if not is_traced((carry, lifted(rounds))):
+            for _ in counted(itertools.count(), work):
+                if not cond(carry):
+                    return copied(carry)
+                carry = step(carry)
+        segment, count = checkpoint(rounds), SHORTEST
+        while goes_on:
+            count += SHORTEST
+            carry, goes_on = segment(carry, count)
+            if work is not None:
+                work.update(count)
     return copied(carry)

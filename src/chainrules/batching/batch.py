@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..config import (
+    ArgumentValueError,
     BatchError,
     BatchWarning,
     HasBatchMode,
@@ -70,7 +71,7 @@ class Batch:
                 else (np.broadcast_to(y, (self.count, *shape_of(y))))
             )
         elif axis is None:
-            raise ValueError(
+            raise ArgumentValueError(
                 f"{place} is not the same for all items, and out_axes says None.\n"
                 "  say where its axis is to be, as out_axes=0"
             )
@@ -78,7 +79,7 @@ class Batch:
             values = y.values
         rank = len(shape_of(values))
         if not -rank <= axis < rank:
-            raise ValueError(f"{place} has {rank} axes, and out_axes says {axis}.")
+            raise ArgumentValueError(f"{place} has {rank} axes, and out_axes says {axis}.")
         return values if axis % rank == 0 else np.moveaxis(values, 0, axis)
 
     # ---- the ways that items go ----
@@ -309,9 +310,9 @@ def _number_of_items(
         counts.setdefault(axis_size, "axis_size")
     if len(counts) > 1:
         told = ", ".join(f"{place} has {n}" for n, place in counts.items())
-        raise ValueError(f"vmap({name_of(f)}) is given different numbers of items: {told}.")
+        raise ArgumentValueError(f"vmap({name_of(f)}) is given different numbers of items: {told}.")
     if not counts:
-        raise ValueError(
+        raise ArgumentValueError(
             f"vmap({name_of(f)}) is given no axis of items.\n"
             "  name one with in_axes, or say how many items there are: axis_size=n"
         )

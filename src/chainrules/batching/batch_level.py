@@ -11,6 +11,7 @@ import numpy as np
 
 from ..forward.blocks import write_block
 from ..rules import Block, Level, Traced, aligned, frule, getitem, healed, shape_of
+from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
 from ..rules.engines.engine import escaped
@@ -165,3 +166,7 @@ class BatchLevel(BatchCalls):
 
 def _keeps_array(index: Index) -> bool:
     return index is ... or (type(index) is tuple and ... in index)
+
+
+if numbers is not None:
+    numbers.register_batches(BatchLevel, BatchedNumber, BatchedArray)

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..config import ExchangeError
 from ..forward import linearize
 from ..rules import call, is_traced
 from .flat import Leaf, Pull
@@ -55,7 +56,7 @@ def export(f: Callable, *shapes: Shape, result: Shape | list = ()) -> Callable:
     array([0.    , 1.3818])
     """
     if not callable(f):
-        raise TypeError(f"export takes a function, not {type(f).__name__}.")
+        raise ExchangeError(f"export takes a function, not {type(f).__name__}.")
     ins = [_shape(shape) for shape in shapes]
     outs = [_shape(shape) for shape in (result if isinstance(result, list) else [result])]
 
@@ -65,12 +66,12 @@ def export(f: Callable, *shapes: Shape, result: Shape | list = ()) -> Callable:
     def flatten(y: Any) -> tuple[list, None]:
         ys = list(y) if type(y) is tuple else [y]
         if [np.shape(y) for y in ys] != outs:
-            raise TypeError(
+            raise ExchangeError(
                 f"{leaf} returned results of shapes {[np.shape(y) for y in ys]}, and {outs} was "
                 "said.\n  write export(f, ..., result=...) with the shapes that it returns"
             )
         if any(map(np.iscomplexobj, ys)):
-            raise TypeError(f"{leaf} returned complex numbers, and CasADi has real ones only.")
+            raise ExchangeError(f"{leaf} returned complex numbers, and CasADi has real ones only.")
         return [np.reshape(np.transpose(y), -1) for y in ys], None
 
     leaf = Leaf(f, build, flatten)
@@ -81,7 +82,7 @@ def export(f: Callable, *shapes: Shape, result: Shape | list = ()) -> Callable:
 def _shape(shape: Any) -> tuple[int, ...]:
     found = (shape,) if isinstance(shape, int) else tuple(shape)
     if len(found) > 2:
-        raise TypeError(f"CasADi has matrices, and no arrays of {len(found)} axes.")
+        raise ExchangeError(f"CasADi has matrices, and no arrays of {len(found)} axes.")
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..batching import vmap
 from ..batching.batched import is_batched
-from ..config import user_line
+from ..config import ExchangeError, user_line
 from ..forward.jvp import FORWARD
 from ..reverse.vjp import REVERSE, for_user, pulling
 from ..rules import (
@@ -88,7 +88,7 @@ class Leaf:
     def _note(self, xs: tuple, ys: list, structure: Any) -> None:
         for y in ys:
             if not is_perturbable_input(y) and dtype_of(y) not in (bool,):
-                raise TypeError(
+                raise ExchangeError(
                     f"{self} returned {describe(y)}, and another library takes numbers and arrays "
                     "only, in tuples, lists and dicts.\n  return those that count"
                 )
@@ -96,7 +96,7 @@ class Leaf:
         found = Results(structure, tuple(map(shape_of, ys)), dtypes)
         expected = self.known.setdefault(tuple([(x.shape, x.dtype) for x in xs]), found)
         if not found.is_like(expected):
-            raise TypeError(
+            raise ExchangeError(
                 f"{self} returned {found}, and {expected} for other numbers of the same shapes and "
                 f"dtypes, in {user_line()}. Another library needs to know before.\n"
                 "  let the result have one shape and dtype, whatever the values are"

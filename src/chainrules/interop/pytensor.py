@@ -12,7 +12,7 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 
-from ..config import user_line
+from ..config import ExchangeError, user_line
 from ..rules import call, is_traced
 from .flat import Leaf, Pull, Push, leaf_of, plain
 
@@ -55,7 +55,7 @@ def export(f: Callable, ndim: int | Sequence[int] = 0) -> Callable:
     array([0.    , 1.3818])
     """
     if not callable(f):
-        raise TypeError(f"export takes a function, not {type(f).__name__}.")
+        raise ExchangeError(f"export takes a function, not {type(f).__name__}.")
     one = isinstance(ndim, int)
     # Without a structure of its own: a tuple is as many results.
     leaf = Leaf(f, lambda xs: (xs, {}), lambda y: (list(y) if type(y) is tuple else [y], None))
@@ -84,7 +84,7 @@ class Function(Op):
     def make_node(self, *args: Any) -> Any:
         xs = [pt.as_tensor_variable(x) for x in args]
         if any(x.dtype.startswith("complex") for x in xs):
-            raise TypeError(f"{leaf_of(self.f)} has a complex argument, in {user_line()}.")
+            raise ExchangeError(f"{leaf_of(self.f)} has a complex argument, in {user_line()}.")
         single = {x.dtype for x in xs if _moves(x)} == {"float32"}
         dtype = "float32" if single else "float64"
         return Apply(self, xs, [pt.tensor(dtype=dtype, shape=(None,) * n) for n in self.ndims])
@@ -93,13 +93,13 @@ class Function(Op):
         ys = self.f(*[plain(np.asarray(x)) for x in inputs])
         found = tuple(map(np.ndim, ys))
         if found != self.ndims:
-            raise TypeError(
+            raise ExchangeError(
                 f"{leaf_of(self.f)} returned results of {found} axes, and of {self.ndims} was said."
                 "\n  write export(f, ndim=...) with as many as it returns"
             )
         for cell, y, variable in zip(storage, ys, node.outputs, strict=True):
             if np.asarray(y).dtype.kind == "c":
-                raise TypeError(f"{leaf_of(self.f)} returned complex numbers.")
+                raise ExchangeError(f"{leaf_of(self.f)} returned complex numbers.")
             cell[0] = np.array(y, variable.dtype)  # a copy: PyTensor may write to it
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import ArgumentValueError
 from ..rules import AbstractZero, children
 from .coordinates import Coordinates
 from .plan import is_sparse, label
@@ -56,7 +57,7 @@ def paired(given: tuple, rng: np.random.Generator) -> tuple[tuple, tuple, tuple]
         if chosen and not isinstance(xdot, AbstractZero):
             space = Coordinates(x, xdot)
             if children(x) is None and np.shape(xdot) != np.shape(x):
-                raise ValueError(
+                raise ArgumentValueError(
                     f"the tangent has shape {np.shape(xdot)}, its argument {np.shape(x)}."
                 )
             xdot = space.tangent(space.pack(xdot))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import ArgumentValueError
 from ..rules import AbstractZero, NotImplementedTangent, children
 from ..rules.shapes import dtype_of
 from ..rules.tangents.structural import child_tangents
@@ -151,7 +152,7 @@ def to_vec(tree: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
     def unflatten(vector: np.ndarray) -> Any:
         vector = np.array(vector, dtype=np.result_type(np.asarray(vector).dtype, float))
         if vector.shape != (space.size,):
-            raise ValueError(f"the value has {space.size} coordinates, not {vector.shape}.")
+            raise ArgumentValueError(f"the value has {space.size} coordinates, not {vector.shape}.")
         return space.point(vector, keep_dtype=True)
 
     return np.array(space.values()), unflatten

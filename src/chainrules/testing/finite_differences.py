@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..config import ArgumentValueError
+
 __all__ = ["Estimate", "FiniteDifference", "backward_fdm", "central_fdm", "forward_fdm"]
 
 SHRINKS = 12  # tries with a tenth of the range each, before an edge is taken as not avoidable
@@ -70,7 +72,7 @@ class FiniteDifference:
 
     def __post_init__(self) -> None:
         if not 1 <= self.q < len(self.grid):
-            raise ValueError(
+            raise ArgumentValueError(
                 f"a derivative of order {self.q} by differences needs 1 <= order < points, "
                 f"and the stencil has {len(self.grid)}.\n"
                 f"  write for example central_fdm({self.q + 2}, {self.q})"

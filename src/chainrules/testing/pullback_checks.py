@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import RuleError, TangentError
+from ..config import ArgumentValueError, RuleError, TangentError
 from ..rules import AbstractZero, NoTangent, Tangent, ZeroTangent, thunk, unthunk
 from .arguments import Snapshot
 from .case import Case, about
@@ -54,7 +54,9 @@ class Reverse:
         else:
             self.seed = space.pack(output_tangent)
             if self.seed.shape != (space.size,) or not np.all(np.isfinite(self.seed)):
-                raise ValueError(f"output_tangent does not fit the output, {short(case.y)}.")
+                raise ArgumentValueError(
+                    f"output_tangent does not fit the output, {short(case.y)}."
+                )
         self.seed = np.where(np.isfinite(space.values()), self.seed, 0.0)
         self.ybar = space.tangent(self.seed)
         self.missing = np.zeros(case.space.size, bool)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import (
+    ArgumentTypeError,
     HasForwardsMode,
     HasReverseMode,
     MissingRuleError,
@@ -241,7 +242,7 @@ def merged(kwargs: dict, fkwargs: dict | None) -> dict:
     """Keywords for ``f``, from both places."""
     twice = kwargs.keys() & (fkwargs or {}).keys()
     if twice:
-        raise TypeError(f"the keyword {min(twice)!r} is given twice, once in fkwargs.")
+        raise ArgumentTypeError(f"the keyword {min(twice)!r} is given twice, once in fkwargs.")
     return {**kwargs, **(fkwargs or {})}
 
 

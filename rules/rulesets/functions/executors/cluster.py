@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
-from .....config import LostDataError, user_line
+from .....config import ArgumentTypeError, LostDataError, user_line
 from .... import replaced
 from ....containers import LEAVES
 from .chunks import RowHandle, run_rows
@@ -35,7 +35,7 @@ class Cluster(Site):
     def __init__(self, client: Any, progress: bool) -> None:
         super().__init__(client, progress)
         if client.asynchronous:
-            raise TypeError(
+            raise ArgumentTypeError(
                 f"a Client with asynchronous=True cannot be waited for, in {user_line()}.\n"
                 "  give a Client without"
             )

@@ -9,7 +9,14 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .....config import HasForwardsMode, HasReverseMode, LostDerivativeError, user_line
+from .....config import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    HasForwardsMode,
+    HasReverseMode,
+    LostDerivativeError,
+    user_line,
+)
 from .... import (
     ZERO,
     AbstractZero,
@@ -224,7 +231,7 @@ def reduce_on(executor: Any, f: Callable, items: list, options: MapOptions) -> A
     back = options.back
     site = site_of(executor, options, "reduce")
     if not items:
-        raise TypeError("reduce of an empty sequence needs an initial value.")
+        raise ArgumentTypeError("reduce of an empty sequence needs an initial value.")
     folded = functools.partial(fold_run, f)
     while True:
         runs = [tuple(items[i : i + RUN]) for i in range(0, len(items), RUN)]
@@ -253,7 +260,7 @@ def fold_run(f: Callable, *items: Any) -> Any:
 
 def items_of(x: Any) -> list:
     if is_future(x):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cr.map with an executor was given one future for all items, in {user_line()}.\n"
             "  give a list of futures, one for each item: client.map(load, names)"
         )
@@ -277,9 +284,11 @@ def site_of(executor: Any, options: MapOptions, name: str) -> Site:
     site: Site
     back, progress, chunksize, timeout = options
     if chunksize is not None and (not isinstance(chunksize, int) or chunksize < 1):
-        raise ValueError(f"cr.{name} takes chunksize=1 or more items a task, and got {chunksize}.")
+        raise ArgumentValueError(
+            f"cr.{name} takes chunksize=1 or more items a task, and got {chunksize}."
+        )
     if timeout is not None and not timeout > 0:
-        raise ValueError(f"cr.{name} takes timeout=... in seconds, and got {timeout}.")
+        raise ArgumentValueError(f"cr.{name} takes timeout=... in seconds, and got {timeout}.")
     if is_client(executor):
         site = Cluster(executor, progress)
     elif is_threads(executor):
@@ -287,16 +296,16 @@ def site_of(executor: Any, options: MapOptions, name: str) -> Site:
     elif callable(getattr(executor, "submit", None)):
         site = Pool(executor, progress)
     else:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"cr.{name} needs an executor that has submit(f, *args), or a dask.distributed.Client, "
             f"and got {describe(executor)}, in {user_line()}.\n"
             "  give one: concurrent.futures.ProcessPoolExecutor(), or Client(...)"
         )
     if back not in WAYS:
         ways = ", ".join(map(repr, WAYS[1:]))
-        raise ValueError(f"back={back!r} is no way back: cr.{name} knows {ways}, and None.")
+        raise ArgumentValueError(f"back={back!r} is no way back: cr.{name} knows {ways}, and None.")
     if back == "tape" and not site.keeps:
-        raise ValueError(
+        raise ArgumentValueError(
             f"back='tape' needs workers that keep tapes: those of a dask.distributed.Client, or "
             f"threads. {type(executor).__name__} may send any task anywhere.\n  leave out back"
         )

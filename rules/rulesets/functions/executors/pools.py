@@ -15,7 +15,7 @@ from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from typing import Any
 
-from .....config import LostDataError, LostDerivativeError, user_line
+from .....config import ArgumentTypeError, LostDataError, LostDerivativeError, user_line
 from .....config.progress import long_work
 from .....config.tracebacks import trim_all
 from .... import name_of
@@ -295,7 +295,7 @@ def _explained(pack: Callable, x: Any) -> Any:
             else "leave out what belongs to this process (locks, files, connections), and open it "
             "in the function"
         )
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{what} cannot be pickled, to be sent to another process, in {user_line()}: "
             f"{error}.\n  {remedy}; or use threads"
         ) from error

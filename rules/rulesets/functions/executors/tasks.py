@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .....config import rrule_via_ad, value_via_ad
+from .....config import ArgumentTypeError, rrule_via_ad, value_via_ad
 from .... import (
     ZERO,
     AbstractZero,
@@ -120,7 +120,7 @@ def has_slopes(y: tuple, back: str | None) -> bool:
     is_real = children(gives) is None and shape_of(gives) == () and _dtype_kind(gives) == "f"
     found = not adds and is_real and back != "tape"
     if back == "slopes" and not found:
-        raise TypeError(
+        raise ArgumentTypeError(
             "cr.map(..., back='slopes') needs a function that returns one real number for each "
             f"item, and it returned {describe(gives)}.\n  leave out back"
         )

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import integrate, sparse
 from scipy.sparse import linalg
 
-from .....config import MissingRuleError, user_line
+from .....config import MissingRuleError, NoSolutionError, user_line
 from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
@@ -119,7 +119,7 @@ def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **option
         own = integrate.solve_bvp(fun, bc, value(x), value(y), value(p), None, *jacobians,
                                   **options)  # fmt: skip
         if own.status != 0:
-            raise RuntimeError(
+            raise NoSolutionError(
                 f"scipy.integrate.solve_bvp in {line} found no solution, and so there is no "
                 f"derivative: {own.message}"
             )
@@ -142,7 +142,7 @@ def factored(jacobian, line):
     try:
         return linalg.splu(jacobian)
     except RuntimeError as error:
-        raise RuntimeError(
+        raise NoSolutionError(
             f"the solution of scipy.integrate.solve_bvp in {line} has no derivative: the boundary "
             "conditions do not determine it (the matrix of its equations is singular)"
         ) from error

@@ -7,7 +7,7 @@ Solving Ordinary Differential Equations II, IV.8.
 
 import numpy as np
 
-from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
+from .....config import HasForwardsMode, HasReverseMode, NoSolutionError, frule_via_ad, rrule_via_ad
 from .... import (
     AbstractZero,
     NoTangent,
@@ -42,7 +42,7 @@ def stages(guess, field, t, h, y, *parameters):
         if change < 1e-14 or (change < 1e-9 and change > 0.1 * before):
             return z
         before = change
-    raise RuntimeError(
+    raise NoSolutionError(
         "the stages of a step, of which a derivative is to be taken, do not converge at "
         f"t = {float(t):.6g}.\n  ask for smaller tolerances (rtol, atol), so that steps are smaller"
     )

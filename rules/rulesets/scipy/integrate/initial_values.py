@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 from scipy import integrate
 
-from .....config import user_line
+from .....config import NoSolutionError, user_line
 from .... import (
     TracedArray,
     TracedNumber,
@@ -141,7 +141,7 @@ def another_solution(rhs, t_span, y0, calls, options, inside):
             continue
         if answer.status == 0:
             return method, log
-    raise RuntimeError(
+    raise NoSolutionError(
         f"the problem was solved again for its derivative, in {user_line()}, and that failed: "
         f"{answer.message}\n  use method='Radau'"
     )
@@ -242,7 +242,7 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     else:
         own = build.run_plain(run, "scipy.integrate.solve_ivp")
     if not log:
-        raise RuntimeError(
+        raise NoSolutionError(
             f"scipy.integrate.solve_ivp in {line} took no step, so there is no derivative: "
             f"{own.message}"
         )
@@ -393,7 +393,7 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
         tolerances["max_step"] = constants["hmax"]
     moves = len(plain_times) > 1 and plain_times[0] != plain_times[-1]
     if moves and "successful" not in info["message"]:
-        raise RuntimeError(
+        raise NoSolutionError(
             f"scipy.integrate.odeint in {line} failed, and has no derivative: {info['message']}"
         )
     warn = functools.partial(warn_off, "odeint", line)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .....config.progress import long_work
+
 
 class LoggedStep:
     """A step that SciPy took: both ends, and what its method knows of it.
@@ -30,6 +32,8 @@ def logged(method, log, inside=None, evaluated=()):
     SciPy itself asks for the slopes for values inside a step, where it needs them.
     """
 
+    work = long_work(method.__name__, None)
+
     class _Same(type(method)):
         def __eq__(cls, other):  # solve_ivp asks whether it is BDF or LSODA
             return other is cls or other is method
@@ -41,6 +45,10 @@ def logged(method, log, inside=None, evaluated=()):
         def step(self):
             before = memory_of(self)
             message = super().step()
+            if work is not None:
+                work.update()
+                if self.status != "running":
+                    work.close()
             if self.status != "failed":
                 log.append(LoggedStep(self, before, len(evaluated)))
                 ends = sorted((self.t_old, self.t))

@@ -7,6 +7,7 @@ step again, on a tape of its own, when it comes back to it: the memory is that o
 import numpy as np
 
 from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad, value_via_ad
+from .....config.progress import long_work
 from .... import (
     ZERO,
     AbstractZero,
@@ -19,6 +20,7 @@ from .... import (
     rrule,
     unthunk,
 )
+from ...functions.progress import counted
 
 
 class StepPlan:
@@ -75,7 +77,8 @@ def march_rrule(config: HasReverseMode, march, plan, f, y, start, stop, at, *par
         ybar = row(nodesbar, len(plan))
         startbar = stopbar = ZERO
         atbars, parameterbars = [], [ZERO] * len(parameters)
-        for k in reversed(range(len(plan))):
+        work = long_work("solve_ivp, back", len(plan))
+        for k in counted(reversed(range(len(plan))), work):
             within = plan.within(k, insidebar) if not isinstance(insidebar, AbstractZero) else ZERO
             within = ZERO if isinstance(within, AbstractZero) or not len(within) else within
             if not (isinstance(ybar, AbstractZero) and isinstance(within, AbstractZero)):

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
+from .....config.progress import LongWork, ending, long_work
 from ...functions.closures import TakenOut
 from ...functions.implicit import Watched, config_of, settled, untraced
 from ...functions.scan import recordings, solver_lowerings
@@ -90,6 +91,19 @@ def recorded_answer(call: SolverCall, instead: dict) -> Any:
     return lower(given, solve, top, call.own.__name__)
 
 
+class CountedCalls(Watched):
+    """A function of the user's whose calls are counted in a bar."""
+
+    def __init__(self, f: Callable, work: LongWork) -> None:
+        super().__init__(f)
+        self.work = work
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        y = super().__call__(*args, **kwargs)
+        self.work.update()
+        return y
+
+
 class Solved:
     """A call whose function ``f``, the argument ``name``, SciPy has seen to: its ``answer``.
 
@@ -103,12 +117,14 @@ class Solved:
         self.call = call
         self.f: Any = cast(Any, call.get(name))
         self.args = call.args
-        watched = Watched(self.f)
+        work = None if recordings else long_work(call.own.__name__, None, "evaluations")
+        watched = Watched(self.f) if work is None else CountedCalls(self.f, work)
         if name in call:
             instead[name] = watched
         self.answer = recorded_answer(call, instead)
         if self.answer is None:
-            self.answer = call.run(**instead)
+            with ending(work):
+                self.answer = call.run(**instead)
             self.config = watched.config or config_of((self.args, beside))
         else:
             self.config = config_of(TakenOut((self.f, self.args, beside)).parameters)

@@ -1,5 +1,6 @@
 """Explanation of one call: its steps, where its time went, the first bad number, what cuts it."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +8,21 @@ from typing import Any
 import numpy as np
 
 from ...batching.ways import told_of_batches
-from ...config import user_line
+from ...config.lines import Place, line_at, user_place
 from ...rules import Traced, name_of, rrule
 from ...rules.containers import iterate_leaves
 from ...rules.engines.engine import run
-from ...rules.linear.steps import Slot
+from ...rules.linear.steps import reads_of
 from ...rules.table.other_kinds import FreshArray
-from ...rules.tracing.watching import Stops, at_index, pulled, pulling_through, watching
+from ...rules.tracing.watching import (
+    Operation,
+    Stops,
+    at_index,
+    called_at,
+    pulled,
+    pulling,
+    watching,
+)
 from ..ir.looks import NotRecordable
 from ..record.cache_key import with_inputs
 from ..record.constants import Constants
@@ -29,18 +38,33 @@ class _Stop(Exception):  # noqa: N818 - it ends a call that is looked at
 
 
 class _Watched(Recorder):
-    """A recorder that notes of each step where it was, how long it took, and what it gave."""
+    """A recorder that notes of each step where it was, how long it took, and what it gave.
 
-    __slots__ = ("bad", "infinite", "last", "moving", "noted", "place", "stop")
+    What the notes say in words is worked out afterwards, by ``explained``.
+    """
+
+    __slots__ = (
+        "bad",
+        "infinite",
+        "last",
+        "not_finite",
+        "noted",
+        "numberless",
+        "place",
+        "stop",
+        "stop_gradients",
+    )
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
-        self.noted: list[ExplainedStep] = []
-        self.moving: set[int] = set()  # the steps whose results have a derivative in the inputs
+        self.noted: list[tuple[Place | None, Operation | None, float]] = []
         self.stop = stop
-        self.bad: ExplainedStep | None = None
+        self.not_finite: set[int] = set()  # steps
+        self.numberless: set[int] = set()  # steps that give no float, nor an array of floats
+        self.stop_gradients: set[int] = set()  # steps that stand for ``cr.stop_gradient``
+        self.bad: int | None = None  # the first one that is not finite, of what was
         self.place = ""  # in its result
-        self.infinite: ExplainedStep | None = None  # the first one with an infinity
+        self.infinite: int | None = None  # the first one with an infinity
         self.last = time.perf_counter()
 
     def made_constant(self, x: Any) -> Any:
@@ -48,46 +72,82 @@ class _Watched(Recorder):
         if np.asarray(x.sample).dtype.kind not in "fc":
             return x
         y = self.call(np.positive, (x,), {})
-        self.noted[-1] = self.noted[-1]._replace(name="stop_gradient", cuts=True)
-        self.moving.discard(len(self.noted) - 1)
+        self.stop_gradients.add(len(self.steps) - 1)
         return y
 
     def append(self, step: tuple | None, y: Any) -> None:
         super().append(step, y)
-        now = time.perf_counter()
-        f, args, kwargs = step if step is not None else ("input", (), {})
-        reads = tuple(x.position for x in iterate_leaves((args, kwargs)) if type(x) is Slot)
-        name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
-        finite = _is_finite(y, self.stop)
-        cuts = False
-        if step is None or not self.moving.isdisjoint(reads):
-            cuts = step is not None and _is_constant(f, y)
-            if not cuts:
-                self.moving.add(len(self.noted))
-        through = pulled()
-        line, of = (user_line(), "") if through is None else (through.line, through.name)
-        made = ExplainedStep(name, self.forms[-1], line, now - self.last, reads, finite, cuts, of)
-        self.noted.append(made)
-        if self.stop == "nan" and self.infinite is None and not _is_finite(y, "inf"):
-            self.infinite = made
-        if not finite and self.bad is None and all(self.noted[k].finite for k in reads):
-            self.bad, self.place = made, _place_of_bad(y, self.stop)
-            if self.stop is not None:
-                raise _Stop
+        self.noted.append((user_place(), pulled(), time.perf_counter() - self.last))
+        if isinstance(y, float):
+            finite = math.isfinite(y)
+        else:
+            finite = _is_finite(y, None)
+            if not _holds_floats(y):
+                self.numberless.add(len(self.noted) - 1)
+        if not finite:
+            self._look(y)
         self.last = time.perf_counter()
 
+    def _look(self, y: Any) -> None:
+        """Note that the last step is not finite; end the call there, if that is asked for."""
+        step = len(self.noted) - 1
+        if self.stop == "nan":
+            self.infinite = step if self.infinite is None else self.infinite
+            if _is_finite(y, "nan"):
+                return
+        self.not_finite.add(step)
+        if self.bad is None and self.not_finite.isdisjoint(_reads(self.steps[step])):
+            self.bad, self.place = step, _place_of_bad(y, self.stop)
+            if self.stop is not None:
+                raise _Stop
 
-def _is_constant(f: Any, y: Any) -> bool:
-    """Say whether ``y = f(...)`` has no derivative: its dtype tells, or the rule of ``f``."""
-    leaves = [np.asarray(leaf).dtype.kind for leaf in iterate_leaves(y)]
-    if not any(kind in "fcO" for kind in leaves):
-        return True
+    def explained(self) -> tuple[list[ExplainedStep], set[int]]:
+        """Return the steps in words, and which have a derivative in the inputs."""
+        found: list[ExplainedStep] = []
+        moving: set[int] = set()
+        names: dict[int, tuple[str, bool]] = {}  # and whether it is constant, by the function's id
+        lines: dict[tuple[int, int], str] = {}
+        steps = zip(self.steps, self.forms, self.noted, strict=False)
+        for k, (step, form, (place, through, seconds)) in enumerate(steps):
+            reads = _reads(step)
+            f = "input" if step is None else step[0]
+            name, constant = names.get(id(f)) or names.setdefault(id(f), _known_of(f))
+            cuts = False
+            if k in self.stop_gradients:
+                name, cuts = "stop_gradient", True
+            elif step is None:
+                moving.add(k)
+            elif not moving.isdisjoint(reads):
+                cuts = constant or k in self.numberless
+                if not cuts:
+                    moving.add(k)
+            if through is not None:
+                line, of = called_at(through)[::-1]
+            else:
+                key = (0, 0) if place is None else (id(place[0]), place[1])
+                line, of = lines.get(key) or lines.setdefault(key, line_at(place)), ""
+            finite = k not in self.not_finite
+            found.append(ExplainedStep(name, form, line, seconds, reads, finite, cuts, of))
+        return found, moving
+
+
+def _reads(step: tuple | None) -> tuple[int, ...]:
+    return () if step is None else tuple(reads_of(step[1], step[2]))
+
+
+def _known_of(f: Any) -> tuple[str, bool]:
+    """Return the name of a function, and whether its rule says that it has no derivative."""
+    if isinstance(f, str):
+        return f, False
     kind = rrule.kind_of(f) if callable(f) else None
-    rows = () if kind is None else kind.rows
-    still = [constant == 0 for row in rows for constant in row.constants]
-    if type(kind) is FreshArray:  # it reads no number
-        return False
-    return kind is not None and (kind.constant or (bool(still) and all(still)))
+    still = [constant == 0 for row in getattr(kind, "rows", ()) for constant in row.constants]
+    reads_no_number = type(kind) is FreshArray
+    constant = kind is not None and (kind.constant or (bool(still) and all(still)))
+    return name_of(f).rpartition(".")[2], constant and not reads_no_number
+
+
+def _holds_floats(y: Any) -> bool:
+    return any(np.asarray(leaf).dtype.kind in "fcO" for leaf in iterate_leaves(y))
 
 
 def _place_of_bad(y: Any, stop: str | None) -> str:
@@ -113,37 +173,41 @@ def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explana
             np.errstate(all="ignore"),
             told_of_batches() as batches,
             watching(Stops()),
-            pulling_through(None),
+            pulling(),
         ):
             y = run(f, given, options)
     except _Stop:
         pass
     except NotRecordable as error:
         ended = f"the steps end here: {error} cannot be followed"
-    steps = recorder.noted
+    steps, moving = recorder.explained()
     lines = [f"{name_of(f)}: {len(steps)} steps", *batches]
     if not steps:
         ended = ended or "no argument is a number or an array of NumPy: there is nothing to follow"
     if ended:
         lines.append(ended)
-    if recorder.bad is not None:
-        lines.append(f"the first one that is not finite: {recorder.bad}{recorder.place}")
+    bad = None if recorder.bad is None else steps[recorder.bad]
+    if bad is not None:
+        lines.append(f"the first one that is not finite: {bad}{recorder.place}")
         if stop == "nan" and recorder.infinite not in (None, recorder.bad):
-            lines.append(f"an infinity came before it: {recorder.infinite}")
-    lines += _cuts(recorder, y)
+            lines.append(f"an infinity came before it: {steps[recorder.infinite]}")
+    reached = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
+    lines += _cuts(steps, moving, None if y is None else reached)
     lines += ["where the time went:", *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
-    return Explanation("\n".join([*lines, "steps:", *map(str, steps)]), steps, recorder.bad)
+    return Explanation("\n".join([*lines, "steps:"]), steps, bad)
 
 
-def _cuts(recorder: _Watched, y: Any) -> list[str]:
-    """Return which steps make constants, and whether no derivative at all reaches the result."""
-    steps, said = recorder.noted, []
+def _cuts(steps: list[ExplainedStep], moving: set[int], reached: set[int] | None) -> list[str]:
+    """Return which steps make constants, and whether no derivative at all reaches the result.
+
+    ``reached`` are the steps that made the result, if there is one.
+    """
+    said = []
     cuts = list(dict.fromkeys(f"{step.name} in {step.line}" for step in steps if step.cuts))
     if cuts:
         more = f" and {len(cuts) - CUTS_SHOWN} more" * (len(cuts) > CUTS_SHOWN)
         said = [f"constant, so that no derivative passes: {', '.join(cuts[:CUTS_SHOWN])}{more}"]
-    reached = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
-    if y is None or not recorder.moving or not recorder.moving.isdisjoint(reached):
+    if reached is None or not moving or not moving.isdisjoint(reached):
         return said
     waiting = list(reached)
     while waiting:

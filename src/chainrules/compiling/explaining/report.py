@@ -80,31 +80,39 @@ def spent_by_line(steps: Sequence[ExplainedStep]) -> list[Spent]:
 class Explanation:
     """Result of ``explain``: ``print`` it, show it in a notebook, read its data, draw its graph.
 
-    ``text`` is all of it, and ``str`` its first 40 lines. ``steps`` are the calls of an uncompiled
+    ``text`` is all of it, and ``str`` its first 40 lines. The text is a head, and below it a line
+    for each step. ``steps`` are the calls of an uncompiled
     function, in order; ``first_bad`` is the first one whose result has a NaN or an infinity that
     none of what it read had, or None. ``held`` is what a pullback holds, by line.
     """
 
     def __init__(
         self,
-        text: str,
+        head: str,
         steps: list[ExplainedStep] | None = None,
         first_bad: ExplainedStep | None = None,
         held: list[Held] | None = None,
         most: int | None = LINES_SHOWN,
     ) -> None:
-        self.text = text
+        self._head = head
         self.steps = steps or []
         self.first_bad = first_bad
         self.held = held or []
         self._most = most
 
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join([self._head, *map(str, self.steps)])
+
     def __str__(self) -> str:
-        lines = self.text.splitlines()
-        if self._most is None or len(lines) <= self._most:
+        head, steps = self._head.splitlines(), self.steps
+        count = len(head) + len(steps)
+        if self._most is None or count <= self._most:
             return self.text
         kept = self._most - 1
-        return "\n".join([*lines[:kept], f"and {len(lines) - kept} lines more: explanation.text"])
+        lines = [*head, *map(str, steps[:kept])][:kept]
+        return "\n".join([*lines, f"and {count - kept} lines more: explanation.text"])
 
     __repr__ = __str__
 
@@ -114,7 +122,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return the explanation for a notebook: tables to be folded, with dear lines marked."""
-        head, *_ = self.text.splitlines() or [""]
+        head, *_ = self._head.splitlines() or [""]
         parts = [_STYLE, '<div class="cr-explanation">', f"<p>{html.escape(head)}</p>"]
         spent = self.spent()
         if spent:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ...config import ArgumentTypeError
 from ...rules import is_traced, name_of
 from .followed import has_rules, run_followed, with_rules
 
@@ -56,11 +57,11 @@ def adopt(f: Callable) -> Callable:
            [-0.25,  0.25]])
     """
     if not callable(f):
-        raise TypeError(f"adopt takes a function, not {type(f).__name__}.")
+        raise ArgumentTypeError(f"adopt takes a function, not {type(f).__name__}.")
     if has_rules(f):
         return with_rules(f)
     if getattr(f, "_is_autograd_primitive", False):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name_of(f)} is a primitive of autograd, to which no rule was given.\n"
             "  write autograd.extend.defvjp, or take the function in it: f.fun"
         )
@@ -100,7 +101,9 @@ def adopt_module(module: ModuleType) -> ModuleType:
     -2.0
     """
     if not isinstance(module, ModuleType):
-        raise TypeError(f"adopt_module takes a module, not {type(module).__name__}: write adopt(f)")
+        raise ArgumentTypeError(
+            f"adopt_module takes a module, not {type(module).__name__}: write adopt(f)"
+        )
     shown = ModuleType(module.__name__, module.__doc__)
     for name, part in vars(module).items():
         own = isinstance(part, FunctionType) and part.__module__ == module.__name__

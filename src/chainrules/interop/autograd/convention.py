@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import ArgumentValueError
 from ...forward import linearize
 from ...reverse import vjp
 from ...rules import (
@@ -29,7 +30,7 @@ CONVENTIONS = ("autograd", "chainrules")
 def pulled(fun: Callable, x: Any, convention: str = "autograd") -> tuple[Callable, Any]:
     """Return the pullback of ``fun``, and its value."""
     if convention not in CONVENTIONS:
-        raise ValueError(
+        raise ArgumentValueError(
             f"there is no convention={convention!r} for complex numbers.\n"
             "  write convention='autograd', or 'chainrules' for the conjugates of its gradients"
         )

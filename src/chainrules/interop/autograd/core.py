@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import ArgumentTypeError
 from ...rules import describe, dtype_of, shape_of, value
 from ..flat import conjugate
 from .convention import is_complex, ones_like, pulled
@@ -32,7 +33,7 @@ def __getattr__(name: str) -> Any:
 
 def backward_pass(g: Any, end_node: Any) -> Any:
     """Refuse: there is no graph of nodes to go back through."""
-    raise TypeError(
+    raise ArgumentTypeError(
         "there is no graph to go back through.\n  write vjp, y = make_vjp(fun, x), and vjp(g)"
     )
 
@@ -152,7 +153,9 @@ def _zero(x: Any) -> Any:
     x = value(x)
     dtype = dtype_of(x)
     if dtype is None or dtype.kind not in "fciub":
-        raise TypeError(f"there is no vector space of {describe(x)}: it is no number and no array.")
+        raise ArgumentTypeError(
+            f"there is no vector space of {describe(x)}: it is no number and no array."
+        )
     return np.zeros(shape_of(x), dtype if dtype.kind in "fc" else float)[()]
 
 

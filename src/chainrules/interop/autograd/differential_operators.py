@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import ArgumentTypeError, ArgumentValueError
 from ...forward import jacfwd, jvp
 from ...reverse import jacobian as our_jacobian
 from ...rules import describe, dtype_of, name_of, shape_of
@@ -119,7 +120,7 @@ def _value_and_grad(title: str, fun: Callable, x: Any, convention: str) -> tuple
     pullback, y = pulled(fun, x, convention)
     dtype = dtype_of(y)
     if dtype is None or dtype.kind not in "fiub" or np.prod(shape_of(y)) != 1:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{title} only applies to real scalar-output functions, and {name_of(fun)} returned "
             f"{describe(y)}.\n  try jacobian, elementwise_grad or holomorphic_grad"
         )
@@ -138,7 +139,7 @@ def elementwise_grad(fun: Callable, x: Any, convention: str = "autograd") -> Any
     """
     pullback, y = pulled(fun, x, convention)
     if is_complex(y):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"elementwise_grad only applies to real-output functions, and {name_of(fun)} returned "
             f"{describe(y)}.\n  take np.real or np.imag of it, or holomorphic_grad"
         )
@@ -166,7 +167,7 @@ def jacobian(fun: Callable, x: Any, convention: str = "autograd") -> Any:
         return our_jacobian(noticing(fun))(of_numpy(x))
     pullback, y = pulled(fun, x, convention)
     if is_complex(y):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"jacobian is for real outputs of complex arguments, and {name_of(fun)} returned "
             f"{describe(y)}, whose real and imaginary parts have a Jacobian each.\n"
             "  take np.real and np.imag of it, or holomorphic_grad"
@@ -192,7 +193,9 @@ def grad_named(fun: Callable, argname: str) -> Callable:
     """Return a function giving the gradient in the argument of this name."""
     names = list(inspect.signature(fun).parameters)
     if argname not in names:
-        raise ValueError(f"{name_of(fun)} has no argument {argname!r}; it has {', '.join(names)}.")
+        raise ArgumentValueError(
+            f"{name_of(fun)} has no argument {argname!r}; it has {', '.join(names)}."
+        )
     return grad(fun, names.index(argname))
 
 
@@ -208,7 +211,7 @@ def hessian(fun: Callable, x: Any) -> Any:
            [0., 6.]])
     """
     if is_complex(x):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"hessian is for real arguments, and {name_of(fun)} was given {describe(x)}.\n"
             "  write make_hvp, for products with the Hessian in real and imaginary parts"
         )

@@ -9,6 +9,7 @@ from autograd.builtins import tuple as boxed_tuple
 from autograd.extend import defjvp_argnums, defvjp_argnums, primitive
 from autograd.tracer import getval, isbox
 
+from ...config import ArgumentTypeError
 from ...rules import call, dtype_of, is_traced
 from ..flat import Leaf, Pull, Push, plain
 from .boxes import has_box, opened
@@ -55,7 +56,7 @@ def export(f: Callable) -> Callable:
     array([0.    , 1.3818, 0.    ])
     """
     if not callable(f):
-        raise TypeError(f"export takes a function, not {type(f).__name__}.")
+        raise ArgumentTypeError(f"export takes a function, not {type(f).__name__}.")
 
     @functools.wraps(f, updated=())
     def exported(*args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from ...config import ArgumentTypeError
 from ...rules import frule, is_primitive, name_of
 from .core import VSpace, vspace
 from .rules import add_frule, add_rrule, add_transposed_frule
@@ -189,7 +190,7 @@ class _Rules:
 def _rules_of(fun: Any) -> _Rules:
     # Of a plain function whoever registers the rule warns: only those find it who ask by name.
     if not (is_primitive(fun) or isinstance(fun, FunctionType)):
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{name_of(fun)} is no primitive, and defvjp and defjvp give rules to primitives.\n"
             "  decorate it with primitive; or register a rule of ours, @cr.rrule.register(f)"
         )
@@ -200,7 +201,9 @@ def _rules_of(fun: Any) -> _Rules:
 
 def _check(fun: Callable, kind: str, maker: Any, is_word: bool) -> None:
     if not is_word and not callable(maker):
-        raise TypeError(f"{maker!r} is no {kind} of {name_of(fun)}: it takes functions, and None.")
+        raise ArgumentTypeError(
+            f"{maker!r} is no {kind} of {name_of(fun)}: it takes functions, and None."
+        )
 
 
 def _of_argument(fun: Callable, kind: str, known: dict, i: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...config import ArgumentValueError
 from ...testing import check_grad
 from .core import make_vjp, vspace
 from .trees import leaves_of
@@ -40,7 +41,7 @@ def check_grads(f: Callable, x: Any, modes: Sequence[str] = ("fwd", "rev"), orde
     """
     unknown = set(modes) - {"fwd", "rev"}
     if unknown:
-        raise ValueError(f"there is no mode {min(unknown)!r}: write 'fwd' or 'rev'.")
+        raise ArgumentValueError(f"there is no mode {min(unknown)!r}: write 'fwd' or 'rev'.")
     # As near as autograd asks: what iterates has no more digits.
     check_grad(f, x, second_order=order > 1, rtol=1e-5, atol=1e-6)
     if order > 2:

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ...config import RuleNeverAskedWarning
+from ...config import ArgumentTypeError, RuleNeverAskedWarning
 from ...config.lines import warn_user
 from ...rules import Traced, is_traced, value
 from ...rules import primitive as our_primitive
@@ -25,7 +25,7 @@ class Box(metaclass=_Kind):
     of: tuple[type, ...] = ()
 
     def __init__(self, *args: Any) -> None:
-        raise TypeError(
+        raise ArgumentTypeError(
             f"{type(self).__name__} cannot be made: values are traced by the transforms.\n"
             "  for a class that holds numbers write cr.register_container(cls, parts, rebuild)"
         )
@@ -108,7 +108,7 @@ def notrace_primitive(f_raw: Callable) -> Callable:
 
 def register_notrace(trace_type: Any, primitive_fun: Callable) -> None:
     """Refuse: a function without a derivative is declared to our rules."""
-    raise TypeError(
+    raise ArgumentTypeError(
         "register_notrace is about nodes of autograd's graph, of which there are none here.\n"
         "  write cr.non_differentiable(f), or notrace_primitive"
     )
@@ -120,7 +120,7 @@ class Absent:
     instead = ""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:  # subclasses may have an __init__
-        raise TypeError(f"there is no {cls.__name__} here.\n  {cls.instead}")
+        raise ArgumentTypeError(f"there is no {cls.__name__} here.\n  {cls.instead}")
 
 
 class Node(Absent):
@@ -131,4 +131,4 @@ class Node(Absent):
 
 def trace(start_node: Any, fun: Callable, x: Any) -> Any:
     """Refuse: there is no graph of nodes."""
-    raise TypeError(f"there is no graph to trace.\n  {Node.instead}")
+    raise ArgumentTypeError(f"there is no graph to trace.\n  {Node.instead}")

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ...config import ArgumentTypeError
 from ...rules import name_of
 
 
@@ -28,16 +29,18 @@ def unary_to_nary(operator: Callable) -> Callable:
     ) -> Callable:
         title = operator.__name__
         if not callable(fun):
-            raise TypeError(f"{title} takes a function, not {type(fun).__name__}.")
+            raise ArgumentTypeError(f"{title} takes a function, not {type(fun).__name__}.")
         if "argnums" in keywords:
-            raise TypeError(f"{title} takes argnum, as autograd does, not argnums.")
+            raise ArgumentTypeError(f"{title} takes argnum, as autograd does, not argnums.")
         if not isinstance(argnum, int | tuple | list) or isinstance(argnum, bool):
-            raise TypeError(f"argnum of {title} is a number or a tuple of numbers, not {argnum!r}.")
+            raise ArgumentTypeError(
+                f"argnum of {title} is a number or a tuple of numbers, not {argnum!r}."
+            )
 
         def nary_f(*args: Any, **kwargs: Any) -> Any:
             last = argnum if isinstance(argnum, int) else max(argnum, default=0)
             if last >= len(args):
-                raise TypeError(
+                raise ArgumentTypeError(
                     f"{title} is to differentiate {name_of(fun)} in its argument number {last}, "
                     f"and {len(args)} were given by position.\n"
                     "  give that argument by position, or choose another argnum"

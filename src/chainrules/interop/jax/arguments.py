@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...config import user_line
+from ...config import ExchangeError, user_line
 from ...rules import describe, dtype_of, is_traced, name_of, shape_of, type_under
 
 _NUMBERS = (bool, int, float, complex)
@@ -48,7 +48,7 @@ def kind_of(x: Any) -> Any:
         return type_under(x)
     dtype = dtype_of(x)
     if dtype is None or dtype.kind not in "fciub":
-        raise TypeError(
+        raise ExchangeError(
             f"{describe(x)} is no array of numbers that both NumPy and JAX compute with, in "
             f"{user_line()}.\n  convert it, for example by x.astype(np.float32)"
         )
@@ -83,14 +83,14 @@ def refuse_held(f: Callable, kinds: tuple) -> None:
             "containers of these"
         )
         if is_traced(kind.x):
-            raise TypeError(
+            raise ExchangeError(
                 f"{name_of(f)} was given a {name} with numbers that are differentiated, and JAX "
                 f"does not know its parts, in {user_line()}.\n  {remedy}"
             )
         try:
             hash(kind)
         except TypeError:
-            raise TypeError(
+            raise ExchangeError(
                 f"{name_of(f)} was given a {name}, which is no number, array or pytree of JAX, and "
                 f"is not hashable, in {user_line()}.\n  {remedy}"
             ) from None

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...config import user_line
+from ...config import ExchangeError, user_line
 from ...rules import call, describe, is_traced
 from ..flat import Leaf, Results
 from .arguments import Held, building, is_data, refuse_held
@@ -70,7 +70,7 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
     Array([2., 8.], dtype=float32)
     """
     if not callable(f):
-        raise TypeError(f"export takes a function, not {type(f).__name__}.")
+        raise ExchangeError(f"export takes a function, not {type(f).__name__}.")
     leaves: dict[tuple, Leaf] = {}
 
     @functools.wraps(f, updated=())
@@ -110,7 +110,7 @@ def refuse_dtypes(leaf: Leaf, avals: list) -> None:
     """
     for aval in avals:
         if getattr(aval.dtype, "kind", "V") not in "fciub":
-            raise TypeError(
+            raise ExchangeError(
                 f"{leaf} was given an array of dtype {aval.dtype}, with which NumPy does not "
                 f"compute, in {user_line()}.\n  convert it, for example by x.astype(jnp.float32)"
             )
@@ -125,7 +125,7 @@ def _declare(leaf: Leaf, result: Callable, avals: list) -> None:
     ys, structure = jax.tree.flatten(result(*args, **kwargs))
     for y in ys:
         if not hasattr(y, "shape") or not hasattr(y, "dtype"):
-            raise TypeError(
+            raise ExchangeError(
                 f"result of {leaf} returned {describe(y)}.\n"
                 "  return jax.ShapeDtypeStruct(shape, dtype) for each array"
             )

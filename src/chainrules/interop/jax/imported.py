@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...config import user_line
+from ...config import ExchangeError, user_line
 from ...rules import healed, name_of
 from ...rules.rulesets.functions.foreign import Foreign, parts
 from .arguments import Held, building, kind_of, refuse_held
@@ -60,7 +60,7 @@ def import_(f: Callable, *, jit: bool = True) -> Callable:
     array([0., 1.])
     """
     if not callable(f):
-        raise TypeError(f"import_ takes a function, not {type(f).__name__}.")
+        raise ExchangeError(f"import_ takes a function, not {type(f).__name__}.")
     known: dict[tuple, Imported] = {}
 
     @functools.wraps(f, updated=())
@@ -108,14 +108,14 @@ class Imported:
         if self.structure is None:
             self.structure = structure
         elif self.structure != structure:
-            raise TypeError(
+            raise ExchangeError(
                 f"{name_of(self.f)} returned {structure}, and {self.structure} for other numbers "
                 f"of the same shapes and dtypes, in {user_line()}.\n"
                 "  let its result have one structure, whatever the values are"
             )
         for y in ys:
             if np.dtype(y.dtype).kind not in "fciub":
-                raise TypeError(
+                raise ExchangeError(
                     f"{name_of(self.f)} returned an array of dtype {y.dtype}, which NumPy does not "
                     f"know, in {user_line()}.\n  return y.astype(jnp.float32)"
                 )

@@ -13,6 +13,7 @@ from jax.experimental.buffer_callback import buffer_callback
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from ...config import ExchangeError, MissingRuleError
 from ..flat import Batched, Derivative, Pull, Push, is_empty, leaf_of, plain
 from .results import LEAKED, captured, results
 
@@ -49,7 +50,7 @@ def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
     found = [np.asarray(y, a.dtype) for y, a in zip(ys, avals, strict=True)]
     for y, a in zip(found, avals, strict=True):
         if y.shape != a.shape:
-            raise TypeError(
+            raise ExchangeError(
                 f"{leaf_of(f)} returned an array of shape {y.shape}, and of shape {a.shape} for "
                 "other numbers of the same shapes and dtypes. JAX needs to know before.\n"
                 "  let the result have one shape, whatever the values are"
@@ -132,7 +133,7 @@ def _transpose(bars: Any, *args: Any, f: Any) -> list:
     linear = [i for i, x in enumerate(args) if ad.is_undefined_primal(x)]
     n = _split(f, len(args))
     if n is None or min(linear) < n:
-        raise NotImplementedError(
+        raise MissingRuleError(
             f"the transpose of {leaf_of(f)} was asked for, and JAX cannot know that it is linear.\n"
             "  write jax.vjp, or jax.linear_transpose of jax.linearize(f, x)[1]"
         )

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from jax.core import ShapedArray
 
-from ...config import user_line
+from ...config import ExchangeError, user_line
 from ..flat import Leaf, Pull, Push, Results, leaf_of
 
 
@@ -67,7 +67,7 @@ def _probe(leaf: Leaf, key: tuple) -> None:
             first = first or error
         else:
             return
-    raise TypeError(
+    raise ExchangeError(
         f"JAX needs to know what {leaf} returns before there are numbers, and {leaf} cannot be "
         f"called with numbers that are made up, in {user_line()}: {first}\n"
         "  write export(f, result=lambda x: ...), which returns jax.ShapeDtypeStruct(shape, dtype) "

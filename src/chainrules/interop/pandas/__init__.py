@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...config import TangentError
+from ...config import ArgumentValueError, TangentError
 from ...rules.annotations import Tangentlike, Value
 from ...rules.engines.registration import children_by
 from ...rules.known_classes import Form, Shell, Table, built_in, registered, tables
@@ -134,7 +134,7 @@ def _operate(operation: Callable, a: Any, b: Any) -> Any:
     if np.shape(y) == np.shape(table):
         return _like(table, y)
     if operation.__name__ != "matmul":
-        raise ValueError(
+        raise ArgumentValueError(
             f"{operation.__name__} of a {type(table).__name__} of shape {np.shape(table)} and an "
             f"array that makes {np.shape(y)} of it: a table keeps its rows and columns.\n"
             "  take the numbers out, df.to_numpy(), to broadcast as NumPy does"

@@ -9,7 +9,7 @@ import torch
 from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.utils import _pytree as pytree
 
-from ...config import user_line
+from ...config import ArgumentValueError, ExchangeError, user_line
 from ...rules import call, is_traced
 from ..flat import Batched, Leaf, Pull, Push, leaf_of, plain
 from .tensors import as_array, as_tensor, is_inexact
@@ -51,7 +51,7 @@ def export(f: Callable) -> Callable:
     tensor([0.0000, 1.3818])
     """
     if not callable(f):
-        raise TypeError(f"export takes a function, not {type(f).__name__}.")
+        raise ExchangeError(f"export takes a function, not {type(f).__name__}.")
 
     @functools.wraps(f, updated=())
     def exported(*args: Any, **kwargs: Any) -> Any:
@@ -83,7 +83,7 @@ class Call(torch.autograd.Function):
     @staticmethod
     def forward(f: Any, *xs: torch.Tensor) -> tuple:
         if get_proxy_mode() is not None or torch.jit.is_tracing():
-            raise TypeError(
+            raise ExchangeError(
                 f"{leaf_of(f)} computes in NumPy, which torch cannot record to run it later: it "
                 f"would keep its numbers as constants, in {user_line()}.\n"
                 "  call it outside of torch.func.linearize, make_fx, torch.export and "
@@ -130,7 +130,9 @@ class Call(torch.autograd.Function):
         dims = in_dims[1:]
         batched = tuple([d is not None for d in dims])
         if info.batch_size == 0:
-            raise ValueError(f"vmap of {leaf_of(f)} over no items at all, in {user_line()}.")
+            raise ArgumentValueError(
+                f"vmap of {leaf_of(f)} over no items at all, in {user_line()}."
+            )
         moved = [x if d is None else x.movedim(d, 0) for x, d in zip(xs, dims)]
         ys = Call.apply(Batched(f, batched, info.batch_size), *moved)
         return ys, (0,) * len(ys)

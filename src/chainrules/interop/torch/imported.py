@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
-from ...config import user_line
+from ...config import ExchangeError, user_line
 from ...rules import describe, healed, is_traced, name_of
 from ...rules.rulesets.functions.foreign import Foreign, parts
 from .derivatives import gradients, jvp_of_moving, pulled, pushed, with_graph
@@ -59,7 +59,7 @@ def import_(f: Callable) -> Callable:
     array([0., 1.])
     """
     if not callable(f):
-        raise TypeError(f"import_ takes a function, not {type(f).__name__}.")
+        raise ExchangeError(f"import_ takes a function, not {type(f).__name__}.")
 
     @functools.wraps(f, updated=())
     def imported(*args: Any, **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ def import_(f: Callable) -> Callable:
         at = [i for i, x in enumerate(given) if _is_data(x)]
         for i, x in enumerate(given):
             if i not in at and is_traced(x):
-                raise TypeError(
+                raise ExchangeError(
                     f"{name_of(f)} was given a {type(x).__name__} with numbers that are "
                     f"differentiated, and torch does not know its parts, in {user_line()}.\n"
                     "  give numbers, arrays, and tuples, lists and dicts of these"
@@ -85,7 +85,7 @@ def import_(f: Callable) -> Callable:
             ys, structure = pytree.tree_flatten(f(*args, **kwargs))
             for y in ys:
                 if not isinstance(y, torch.Tensor):
-                    raise TypeError(
+                    raise ExchangeError(
                         f"{name_of(f)} returned {describe(y)}, and import_ is for functions that "
                         f"return tensors, in {user_line()}.\n  return torch.as_tensor(y), or leave "
                         "it out"

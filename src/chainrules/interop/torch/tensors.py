@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...config import user_line
+from ...config import ExchangeError, user_line
 from ...rules import describe
 
 
@@ -25,11 +25,11 @@ def as_array(x: torch.Tensor) -> np.ndarray:
         return x.detach().resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as error:
         if "Batching rule" in str(error):
-            raise TypeError(
+            raise ExchangeError(
                 "is_grads_batched=True and vectorize=True hand many cotangents to a function that "
                 f"is not made for it, in {user_line()}.\n  write torch.func.jacrev or jacfwd"
             ) from error
-        raise TypeError(
+        raise ExchangeError(
             f"a tensor of {x.dtype} on {x.device} is none that NumPy computes with, in "
             f"{user_line()}: {error}\n  convert it, for example by x.cpu(), x.float(), x.to_dense()"
         ) from error
@@ -40,7 +40,7 @@ def as_tensor(x: Any) -> torch.Tensor:
     try:
         return torch.from_numpy(np.array(x))
     except TypeError as error:
-        raise TypeError(
+        raise ExchangeError(
             f"{describe(x)} is no array that torch computes with, in {user_line()}: {error}\n"
             "  convert it, for example by x.astype(float)"
         ) from error

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import numpy as np
+from ....config import ArgumentValueError
 from ....scipy import signal as _signal
 
 __all__ = list(_signal.__all__)
@@ -33,7 +34,7 @@ def convolve(
     (5, 3, 6, 6)
     """
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f"there is no mode {mode!r}: write 'full', 'same' or 'valid'.")
+        raise ArgumentValueError(f"there is no mode {mode!r}: write 'full', 'same' or 'valid'.")
     dot_a, dot_b = ([i % np.ndim(x) for i in at] for x, at in zip((A, B), dot_axes))
     if axes is None:
         axes = (range(np.ndim(A)), range(np.ndim(B)))
@@ -58,7 +59,9 @@ def _convolved(a: Any, b: Any, of_a: dict, of_b: dict, axes: tuple, dots: tuple,
     sizes_b = [np.shape(b)[i] for i in on_b]
     if mode == "valid" and any(p < q for p, q in zip(sizes_a, sizes_b)):
         if any(p > q for p, q in zip(sizes_a, sizes_b)):
-            raise ValueError("One array must be larger than the other along all convolved axes.")
+            raise ArgumentValueError(
+                "One array must be larger than the other along all convolved axes."
+            )
         y = _convolved(b, a, of_b, of_a, (on_b, on_a), dots[::-1], mode)
         free_b = np.ndim(b) - len(on_b) - len(dots[1])
         free_a = np.ndim(a) - len(on_a) - len(dots[0])

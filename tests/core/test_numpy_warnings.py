@@ -1,0 +1,161 @@
+"""NumPy's warnings under a transform come at the user's line, and its errors are raised there."""
+
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules.config import numpy_warnings
+
+ZEROS, NEGATIVE = np.array([0.0, 1.0]), np.array([-1.0, 1.0])
+
+
+def root(x):
+    return np.sum(np.sqrt(x) * 2.0)
+
+
+def logs(x):
+    return np.sum(np.log(x))
+
+
+def once(f, x):
+    """Push ``x`` through the linear part of ``f``."""
+    return cr.linearize(f, x)[1](np.ones_like(x))
+
+
+WAYS = {
+    "grad": lambda f: cr.grad(f),
+    "value_and_grad": lambda f: cr.value_and_grad(f),
+    "vjp": lambda f: lambda x: cr.vjp(f, x)[1](1.0),
+    "jvp": lambda f: lambda x: cr.jvp(f, (x,), (np.ones_like(x),)),
+    "linearize": lambda f: lambda x: once(f, x),
+    "jacfwd": lambda f: cr.jacfwd(f),
+    "jacrev": lambda f: cr.jacrev(f),
+    "jacobian": lambda f: cr.jacobian(f),
+    "hessian": lambda f: cr.hessian(f),
+    "hvp": lambda f: lambda x: cr.hvp(f, (x,), (np.ones_like(x),)),
+    "vmap": lambda f: lambda x: cr.vmap(cr.grad(f))(x[None]),
+    "checkpoint": lambda f: cr.grad(cr.checkpoint(f)),
+    "grad of grad": lambda f: cr.grad(lambda x: np.sum(cr.grad(f)(x))),
+    "first call of a compiled function": lambda f: lambda x: cr.compile(cr.grad(f))(x),
+}
+
+
+def caught(run):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        run()
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("f", "x"), [(root, ZEROS), (logs, NEGATIVE)])
+def test_each_warning_has_a_line_of_this_file(way, f, x):
+    found = caught(lambda: WAYS[way](f)(x))
+    assert found
+    assert {__file__} == {warning.filename for warning in found}
+    assert {RuntimeWarning} == {warning.category for warning in found}
+
+
+def test_the_line_of_the_call_forwards_and_of_the_transform_back():
+    forwards, *_ = caught(lambda: cr.grad(logs)(NEGATIVE))
+    assert logs.__code__.co_firstlineno + 1 == forwards.lineno
+    assert "invalid value encountered in log" == str(forwards.message)
+    here = sys._getframe().f_lineno + 1
+    (back,) = caught(lambda: cr.grad(root)(ZEROS))
+    assert here == back.lineno
+    assert "divide by zero encountered in divide" == str(back.message)
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("first")])
+def test_errstate_raises_at_a_line_of_this_file(way, monkeypatch):
+    monkeypatch.delenv("CHAINRULES_TRACEBACK")
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError) as error:
+        WAYS[way](root)(ZEROS)
+    assert __file__ == str(error.traceback[-1].path)
+
+
+def test_what_the_user_ignores_is_not_told():
+    with np.errstate(all="ignore"):
+        assert [] == caught(lambda: cr.hessian(root)(ZEROS))
+
+    def quiet(x):
+        with np.errstate(invalid="ignore"):
+            return np.sum(np.log(x))
+
+    assert [] == caught(lambda: cr.grad(quiet)(NEGATIVE))
+
+
+def test_a_handler_of_the_users_is_asked():
+    told = []
+    with np.errstate(all="call", call=lambda kind, flag: told.append(kind)):
+        assert [] == caught(lambda: cr.grad(root)(ZEROS))
+    assert ["divide by zero"] == told
+
+
+def test_a_filter_that_makes_errors_of_warnings():
+    with pytest.raises(RuntimeWarning, match="divide by zero encountered in divide"):
+        cr.grad(root)(ZEROS)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_settings_are_as_before_whatever_happened():
+    before = np.geterr(), np.geterrcall()
+    cr.grad(root)(ZEROS)
+    assert before == (np.geterr(), np.geterrcall())
+    with pytest.raises(ZeroDivisionError):
+        cr.grad(lambda x: x * (1 // 0))(1.0)
+    assert before == (np.geterr(), np.geterrcall())
+
+
+def test_settings_of_a_user_inside_hold():
+    seen = []
+
+    def f(x):
+        with np.errstate(divide="ignore"):
+            seen.append(np.geterr()["divide"])
+            return np.sum(np.log(x))
+
+    with np.errstate(all="ignore"):
+        cr.grad(f)(ZEROS)
+    assert ["ignore"] == seen
+
+
+def test_threads_have_settings_of_their_own():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(caught(lambda: cr.grad(root)(ZEROS))))
+    thread.start()
+    thread.join()
+    assert {__file__} == {warning.filename for warning in found[0]}
+
+
+def test_the_memory_of_settings_is_bounded():
+    for _ in range(3 * numpy_warnings.KEPT):
+        with np.errstate(divide="ignore"):
+            cr.grad(root)(ZEROS)
+    assert len(numpy_warnings._telling) <= numpy_warnings.KEPT + 1
+
+
+def test_a_numpy_without_the_variable_warns_as_it_does(monkeypatch):
+    monkeypatch.setattr(numpy_warnings, "_get", lambda: None)
+    monkeypatch.setattr(numpy_warnings, "_telling", {})
+    (warning,) = caught(lambda: cr.grad(root)(ZEROS))
+    assert __file__ != warning.filename
+
+
+def test_what_the_function_sets_stays():
+    def f(x):
+        np.seterr(over="ignore")
+        return x * x
+
+    before = np.seterr()
+    try:
+        cr.grad(f)(1.0)
+        assert np.geterr() == {**before, "over": "ignore"}
+        assert np.geterrcall() is None
+    finally:
+        np.seterr(**before)
+    assert np.geterr() == before

@@ -1,0 +1,62 @@
+"""Tangents and cotangents of float64 beside numbers of float32, to which Python's give way."""
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+FACTOR, SEED = np.float32(1.1), 0.81  # the product in float32 is wrong from the eighth digit on
+
+
+@cr.primitive
+def doubled(x):
+    return np.float64(2 * x)
+
+
+@cr.frule.register(doubled)
+def doubled_frule(tangents, doubled, x):
+    return doubled(x), 2 * float(tangents[1])
+
+
+FUNCTIONS = {
+    "product": (lambda x: FACTOR * x, 1.0),
+    "sum": (lambda x: FACTOR * (x + np.float64(2)), 1.0),
+    "difference": (lambda x: FACTOR * (np.float64(2) - x), -1.0),
+    "positive": (lambda x: FACTOR * np.positive(x), 1.0),
+    "negative": (lambda x: FACTOR * np.negative(x), -1.0),
+    "maximum": (lambda x: FACTOR * np.maximum(x, np.float64(1)), 1.0),
+    "where": (lambda x: FACTOR * np.where(x > 0, x, np.float64(1))[()], 1.0),
+    "reduction": (lambda x: FACTOR * np.sum(x), 1.0),
+    "a rule": (lambda x: FACTOR * doubled(x), 2.0),
+}
+
+
+@pytest.mark.parametrize("cls", [float, np.float64])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_pushforward(name, cls):
+    f, slope = FUNCTIONS[name]
+    x = cls(1.643)
+    if type(f(x)) is not np.float64:
+        pytest.skip("NumPy computes it in float32")
+    for seed in (SEED, np.float64(SEED)):
+        y, ydot = cr.jvp(f, (x,), (seed,))
+        assert type(y) is type(ydot) is np.float64
+        assert ydot == slope * (np.float64(FACTOR) * SEED)
+    moved = cr.jvp(lambda x: cr.jvp(f, (x,), (SEED,))[1] * x, (x,), (SEED,))[1]
+    assert abs(moved - slope * np.float64(FACTOR) * SEED**2) < 1e-14
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "a rule"])
+def test_pullback(name):
+    f, slope = FUNCTIONS[name]
+    x = np.float64(1.643)
+    (xbar,) = cr.vjp(f, x)[1](SEED)
+    assert type(xbar) is np.float64
+    assert xbar == slope * (np.float64(FACTOR) * SEED)
+
+
+def test_in_a_batch():
+    xs, f = np.array([1.643, 2.0]), FUNCTIONS["product"][0]
+    ydots = cr.vmap(lambda x: cr.jvp(f, (x,), (SEED,))[1])(xs)
+    assert ydots.dtype == np.float64
+    np.testing.assert_array_equal(ydots, np.float64(FACTOR) * SEED)

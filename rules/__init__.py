@@ -27,6 +27,7 @@ from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_m
 from .shapes import dtype_of, is_lazy, shape_of
 from .signatures import name_of, positional_names
 from .table import acceleration as _acceleration
+from .table import strong_zeros as _strong_zeros
 from .table.compositions import as_library, library_value, own_valued, with_value, with_values
 from .table.define import (
     add_kind,

@@ -55,6 +55,13 @@ class BufferArray(TracedArray):
         hand_out(root_of(self)[0], array)
         return array
 
+    def view(self, *args: object, **kwargs: object) -> Any:
+        # Not of an array: that of another class or dtype is NumPy's own.
+        ours = isinstance(self.primal, Traced) or (not kwargs and args in ((), (np.ndarray,)))
+        if ours:
+            return TracedArray.view(self, *args, **kwargs)
+        return np.asarray(self).view(*args, **kwargs)
+
     def __buffer__(self, flags: int) -> memoryview:
         return memoryview(np.asarray(self))  # type: ignore[arg-type]
 
@@ -71,8 +78,7 @@ def _of_plain(name: str) -> property:
 
 # What looks into memory, or takes it along. (By ``__array_interface__`` NumPy would, unasked.)
 for _name in (
-    "ctypes", "data", "view", "byteswap", "getfield", "tobytes", "tofile", "dump", "dumps",
-    "__reduce_ex__",
+    "ctypes", "data", "byteswap", "getfield", "tobytes", "tofile", "dump", "dumps", "__reduce_ex__",
 ):  # fmt: skip
     setattr(BufferArray, _name, _of_plain(_name))
 

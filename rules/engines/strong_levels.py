@@ -11,7 +11,7 @@ from ...config import RuleConfig, StrongZeros
 from ..annotations import Function, Value
 from ..refusals.table import refusal
 from ..table.kinds import Kind
-from ..table.strong_zeros import with_strong_zeros
+from ..table.strength import with_strong_zeros
 from ..tracing.level import Level, Traced, is_traced
 from .engine import Engine
 

@@ -32,8 +32,9 @@ FAMILIES = (
 INSTEAD_OF_ADOPTION = {
     "matplotlib": "draw the plain number: plt.plot(cr.value(x)), which needs no derivative",
     "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: this step of "
-    "pandas is compiled, and needs plain numbers; windows are np.lib.stride_tricks."
-    "sliding_window_view(s.to_numpy(), n), and a DataFrame is made of Series: {'a': pd.Series(x)}",
+    "pandas is compiled, and needs plain numbers; most windows do "
+    "not after cr.adopt('pandas.core.window'), and are np.lib.stride_tricks."
+    "sliding_window_view(s.to_numpy(), n) else; a DataFrame is made of Series: {'a': pd.Series(x)}",
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "

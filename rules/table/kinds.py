@@ -31,6 +31,7 @@ from ..tracing.writing import mark_views
 from .at_once import at_once
 from .operands import as_numpys, has_lists
 from .pullback import fit_tangent
+from .strength import for_config
 from .structural_zeros import Masked, unmask, zeroed
 from .sums import unbroadcast
 
@@ -134,7 +135,8 @@ class Kind(Bound):
             return None
         args, kwargs = self.bind(f, args, kwargs)
         y = self.evaluate(f, args, kwargs)
-        return y, fit_tangent(self.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
+        kind = for_config(self, config)
+        return y, fit_tangent(kind.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
 
     def rrule(
         self,
@@ -153,14 +155,14 @@ class Kind(Bound):
             return None
         args, kwargs = self.bind(f, given, kwargs)
         y = self.evaluate(f, args, kwargs)
-        spaces = [ProjectTo(x) for x in args]
+        kind, spaces = for_config(self, config), [ProjectTo(x) for x in args]
         options = (NO_TANGENT,) * (len(given) - len(spaces))
 
         def kind_pullback(ybar: Tangentlike) -> tuple:
             def pull(i: int, space: Projector) -> Tangentlike:
                 if wanted is not None and i not in wanted:
                     return ZERO
-                xbar = self.pull(i, ybar, y, args, kwargs, space)
+                xbar = kind.pull(i, ybar, y, args, kwargs, space)
                 return (
                     xbar if issubclass(type(xbar), NotImplementedTangent) else space(unmask(xbar))
                 )

@@ -4,8 +4,6 @@
 kinds in place of those that are registered: ``strong_product`` multiplies in them.
 """
 
-import copy
-import functools
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from .define import scalar_rule
 from .kinds import Kind, OutputsRule, ScalarRule, Shares
 from .partials import first, second
 from .reduction_kind import ReductionRule
+from .strength import strong_kinds
 
 
 @primitive
@@ -72,22 +71,10 @@ class StrongReductionRule(StrongProducts, ReductionRule):
     __slots__ = ()
 
 
-_STRONG: dict[type, type] = {
-    ScalarRule: StrongScalarRule,
-    OutputsRule: StrongOutputsRule,
-    ReductionRule: StrongReductionRule,
-}
-
-
-@functools.cache
-def _strong(kind: Any) -> Any:
-    made = copy.copy(kind)
-    made.__class__ = _STRONG[type(kind)]
-    if isinstance(made, OutputsRule):
-        made._rows = [_strong(row) for row in kind.rows]
-    return made
-
-
-def with_strong_zeros(kind: Kind) -> Kind:
-    """Return the kind that does the same with strong zeros; itself, where it has no slopes."""
-    return _strong(kind) if type(kind) in _STRONG else kind
+strong_kinds.update(
+    {
+        ScalarRule: StrongScalarRule,
+        OutputsRule: StrongOutputsRule,
+        ReductionRule: StrongReductionRule,
+    }
+)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -40,16 +40,28 @@ BUILTINS = {
 }  # fmt: skip
 
 
+# Modules of other packages, and ours that show what is in them to traced values.
+_OF_PACKAGES = {
+    "pandas._libs.window.aggregations": ".interop.pandas.windows",
+    "dask.array.core": ".interop.dask",
+}
+
+
 # ---- which mirror shows what --------------------------------------------------------------------
 
 
 def mirror_of(part: Any) -> Any:
     """Return what an adopted module has in place of ``part``; None where that stays."""
+    home = part.__name__ if isinstance(part, ModuleType) else _module_of(part)
+    if home in _OF_PACKAGES:
+        ours = importlib.import_module(_OF_PACKAGES[home], __package__)
+        shown = ours if isinstance(part, ModuleType) else _shown_by(ours, part)
+        if shown is not None:
+            return shown
     if isinstance(part, FunctionType):
         again = made_anew(part)
         if again is not None:
             return again
-    home = part.__name__ if isinstance(part, ModuleType) else _module_of(part)
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
@@ -62,6 +74,14 @@ def mirror_of(part: Any) -> Any:
     if library in ("numpy", "math", "cmath"):
         return _mirrors_of(library).get(id(part))
     return None
+
+
+def _shown_by(ours: ModuleType, part: Any) -> Any:
+    """Return what our module shows in place of a function or class of another package."""
+    return vars(ours).get(part.__name__) if isinstance(part, _NAMED) else None
+
+
+_NAMED = (FunctionType, BuiltinFunctionType, type)
 
 
 def held_mirror_of(part: Any) -> Any:

@@ -198,3 +198,22 @@ def test_imaginary_parts_of_chosen_entries_move():
 
     np.testing.assert_allclose(cr.jacfwd(f)(X), cr.grad(f)(X))
     assert np.any(cr.grad(f)(X) != 0)
+
+
+def test_a_part_that_does_not_move_is_shown_to_others_as_it_is():
+    """NumPy looks at the entries of the roots, none of which is traced, and then at the array."""
+
+    def f(t):
+        roots = mirrored.zeros(3) * 1j
+        roots[0] = t
+        return np.real(np.sum(np.poly(roots[1:]))) + t
+
+    def g(t):
+        roots = mirrored.zeros(3) * 1j
+        roots[0] = t
+        return np.real(np.sum(np.poly(roots[:2]))) + t
+
+    for transform in (cr.grad, cr.jacfwd, cr.jacrev):
+        assert (transform(f)(1.0), transform(g)(1.0)) == (1.0, 0.0)
+    with pytest.raises(cr.LostDerivativeError):
+        cr.jvp(lambda t: np.asarray(np.stack([t, 1.0]), complex), (1.0,), (1.0,))

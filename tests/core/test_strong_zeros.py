@@ -100,6 +100,18 @@ def test_branches_broadcasts_and_reductions():
     assert parts(0.0) == 0.0
 
 
+def test_a_function_that_has_a_rule_itself():
+    for x in (0.0, np.zeros(2)):
+        (xbar,) = cr.vjp(np.sqrt, x, zero="strong")[1](x)
+        _, ydot = cr.jvp(np.sqrt, (x,), (x,), zero="strong")
+        assert np.isnan(cr.jvp(np.sqrt, (x,), (x,))[1]).all()
+        np.testing.assert_array_equal(np.stack([xbar, ydot]), 0.0)
+    (xbar,) = cr.vjp(np.std, np.ones(3), zero="strong")[1](0.0)
+    np.testing.assert_array_equal(xbar, np.zeros(3))
+    (xbar,) = cr.vjp(np.frexp, 0.0, zero="strong")[1]((0.0, 0))
+    assert xbar == 0.0
+
+
 def test_second_derivatives_of_a_cotangent_that_is_zero_here_are_not_lost():
     hessian = cr.hessian(lambda x: np.sum(np.sin(x) ** 2), zero="strong")(np.zeros(2))
     np.testing.assert_array_equal(hessian, 2 * np.eye(2))

@@ -297,3 +297,42 @@ def test_reshaping_by_the_method_and_reading_nothing():
         lambda x: np.sum(x.reshape((6,))[0] ** 2) + np.sum(x[None][1:]),
     ):
         np.testing.assert_allclose(cr.grad(f)(lazy), cr.grad(f)(x), rtol=1e-12)
+
+
+LEFT = da.from_array(np.arange(12.0).reshape(4, 3) + 0.5, chunks=(2, 3))
+ON_THE_LEFT = {
+    "@": lambda d, w: np.sum((d @ w) ** 2),
+    "*": lambda d, w: np.sum(np.sin(d * w)),
+    "+": lambda d, w: np.sum((d + w) ** 2),
+    "-": lambda d, w: np.sum((d - w) ** 2),
+    "/": lambda d, w: np.sum(d / w),
+    "**": lambda d, w: np.sum(d**w),
+    ">": lambda d, w: np.sum((d > w) * w),
+    "where": lambda d, w: np.sum(np.where(d > w, d * w, w)),
+    "maximum": lambda d, w: np.sum(np.maximum(d, 3.0 * w)),
+    "number": lambda d, w: np.sum(d * w[0] - w[1]),
+    "method": lambda d, w: (d * w).mean(axis=0)[1],
+    "exp of dask": lambda d, w: np.sum(da.exp(-d * w)),
+    "dask beside": lambda d, w: np.sum((np.zeros_like(d) + d * w) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", ON_THE_LEFT)
+def test_arrays_of_dask_on_the_left_where_its_core_is_adopted(name):
+    f, w = ON_THE_LEFT[name], np.array([0.3, 0.7, 1.1])
+    plain = np.asarray(LEFT)
+    expected = [(f(plain, w + 1e-6 * e) - f(plain, w - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    with cr.adopt("dask.array.core"):
+        gradient = cr.grad(lambda w: f(LEFT, w))(w)
+        _, pushed = cr.jvp(lambda w: f(LEFT, w), (w,), (np.ones(3),))
+        hessian = cr.hessian(lambda w: f(LEFT, w))(w)
+    np.testing.assert_allclose(np.asarray(gradient), expected, 1e-5, 1e-7)
+    np.testing.assert_allclose(np.asarray(pushed), np.sum(expected), 1e-5, 1e-7)
+    np.testing.assert_allclose(np.asarray(hessian), cr.hessian(lambda w: f(plain, w))(w), 1e-9)
+
+
+def test_dask_is_as_it_was_when_that_is_undone():
+    with cr.adopt("dask.array.core"):
+        pass
+    with pytest.raises(cr.LostDerivativeError, match="a Dask array beside a traced array"):
+        cr.grad(lambda w: np.sum(LEFT @ w))(np.ones(3))

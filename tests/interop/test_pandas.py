@@ -180,3 +180,68 @@ def test_older_pandas_is_refused_in_words(monkeypatch):
         with pytest.raises(cr.LostDerivativeError, match="take the numbers out"):
             cr.grad(f)(X)
     np.testing.assert_allclose(cr.grad(lambda x: np.dot(x, DF.a.iloc[:3]))(X), DF.a.iloc[:3])
+
+
+DAYS = pd.Series(
+    [1.0, 3.0, 2.0, 5.0, 4.0, 6.5], index=pd.date_range("2020-01-01", periods=6), name="a"
+)
+GAPS = DAYS.where(DAYS != 2.0)
+BESIDE = pd.DataFrame({"a": DAYS, "b": DAYS.to_numpy()[::-1], "g": list("xyxyxy")})
+WINDOWS = {
+    "sum": lambda x: ((DAYS * x[0]).rolling(3).sum() ** 2).sum(),
+    "mean": lambda x: (DAYS * x[0] + x[1]).rolling(2).mean().sum(),
+    "var": lambda x: (DAYS * x[0] + x[1] * DAYS**2).rolling(3).var(ddof=0).sum(),
+    "std": lambda x: (DAYS * x[0] + x[1] * DAYS**2).rolling(3).std().sum(),
+    "max": lambda x: ((DAYS * x[0]).rolling(3).max() ** 2).sum(),
+    "min": lambda x: (DAYS * x[0] + x[1]).rolling(3).min().sum(),
+    "median": lambda x: ((DAYS * x[0]) ** 2).rolling(3).median().sum(),
+    "skew": lambda x: ((DAYS * x[0]) ** 2 + x[1] * DAYS).rolling(4).skew().sum(),
+    "kurt": lambda x: ((DAYS * x[0]) ** 2 + x[1] * DAYS).rolling(5).kurt().sum(),
+    "expanding": lambda x: ((DAYS * x[0]) ** 2).expanding().mean().sum(),
+    "least count": lambda x: ((GAPS * x[0]) ** 2).rolling(3, min_periods=1).mean().sum(),
+    "by time": lambda x: ((DAYS * x[0]) ** 2).rolling("3D").mean().sum(),
+    "centred": lambda x: ((DAYS * x[0]) ** 2).rolling(3, center=True).mean().sum(),
+    "of a frame": lambda x: (BESIDE[["a", "b"]] * x[0]).rolling(2).mean().sum().sum(),
+    "of groups": lambda x: BESIDE.assign(a=DAYS * x[0]).groupby("g")["a"].rolling(2).mean().sum(),
+    "ewm": lambda x: ((DAYS * x[0]) ** 2).ewm(alpha=0.3).mean().sum(),
+    "ewm, not adjusted": lambda x: ((GAPS * x[0]) ** 2).ewm(alpha=0.3, adjust=False).mean().sum(),
+    "ewm, regular": lambda x: ((GAPS * x[0]) ** 2).ewm(span=3, adjust=False).mean().sum(),
+    "ewm, gaps left out": lambda x: ((GAPS * x[0]) ** 2).ewm(com=2, ignore_na=True).mean().sum(),
+    "ewm, sum": lambda x: ((DAYS * x[0]) ** 2).ewm(com=2).sum().sum(),
+    "ewm, by time": lambda x: (
+        ((DAYS * x[0]) ** 2).ewm(halflife="2D", times=DAYS.index).mean().sum()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_where_their_module_is_adopted(name):
+    f, x = WINDOWS[name], np.array([1.5, 0.5])
+    with pytest.raises(cr.LostDerivativeError, match=r"cr\.adopt\('pandas\.core\.window'\)"):
+        cr.grad(f)(x)
+    with cr.adopt("pandas.core.window"):
+        y, gradient = cr.value_and_grad(f)(x)
+        forward = cr.jacfwd(f)(x)
+    assert y == f(x)
+    expected = [(f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6 for v in np.eye(2)]
+    np.testing.assert_allclose(gradient, expected, 1e-6, 1e-7)
+    np.testing.assert_allclose(forward, gradient, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (DAYS * x[0]).rolling(3).quantile(0.3).sum(),
+        lambda x: (DAYS * x[0]).rolling(3).corr(DAYS**2).sum(),
+        lambda x: (DAYS * x[0]).ewm(com=2).std().sum(),
+    ],
+)
+def test_other_windows_are_refused_in_words(f):
+    with cr.adopt("pandas.core.window"), pytest.raises(cr.LostDerivativeError, match="sliding"):
+        cr.grad(f)(np.array([1.5, 0.5]))
+
+
+def test_a_gradient_in_what_windows_are_made_of():
+    with cr.adopt("pandas.core.window"):
+        gradient = cr.grad(lambda s: (s.rolling(2).mean() ** 2).sum())(DAYS)
+    np.testing.assert_allclose(gradient, [2.0, 4.5, 6.0, 8.0, 9.75, 5.25])

@@ -15,6 +15,7 @@ from ...rules.linear.steps import Slot
 from ...rules.table.other_kinds import FreshArray
 from ...rules.tracing.watching import Stops, at_index, pulled, pulling_through, watching
 from ..ir.looks import NotRecordable
+from ..native.operation import INPUT, NO_OPTIONS
 from ..record.cache_key import with_inputs
 from ..record.constants import Constants
 from ..record.recorder import Recorder
@@ -52,21 +53,21 @@ class _Watched(Recorder):
         self.moving.discard(len(self.noted) - 1)
         return y
 
-    def append(self, step: tuple | None, y: Any) -> None:
-        super().append(step, y)
+    def append(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> None:
+        super().append(y, f, operands, options)
         now = time.perf_counter()
-        f, args, kwargs = step if step is not None else ("input", (), {})
-        reads = tuple(x.position for x in iterate_leaves((args, kwargs)) if type(x) is Slot)
+        reads = tuple(x.position for x in iterate_leaves((operands, options)) if type(x) is Slot)
         name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
         finite = _is_finite(y, self.stop)
         cuts = False
-        if step is None or not self.moving.isdisjoint(reads):
-            cuts = step is not None and _is_constant(f, y)
+        if f is INPUT or not self.moving.isdisjoint(reads):
+            cuts = f is not INPUT and _is_constant(f, y)
             if not cuts:
                 self.moving.add(len(self.noted))
         through = pulled()
         line, of = (user_line(), "") if through is None else (through.line, through.name)
-        made = ExplainedStep(name, self.forms[-1], line, now - self.last, reads, finite, cuts, of)
+        form = self.steps[-1].form
+        made = ExplainedStep(name, form, line, now - self.last, reads, finite, cuts, of)
         self.noted.append(made)
         if self.stop == "nan" and self.infinite is None and not _is_finite(y, "inf"):
             self.infinite = made

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.linear.steps import Slot
+from ..native.operation import Operation
 from .forms import ValueForm
 from .scalars import NotLowered
 
@@ -32,10 +33,10 @@ def kind_of_form(form: ValueForm) -> str:
     return found
 
 
-def dtype_of(x: Any, forms: list) -> Any:
+def dtype_of(x: Any, steps: list[Operation]) -> Any:
     """Return the dtype of an operand, or the type of a number of Python's."""
     if type(x) is Slot:
-        form = forms[x.position]
+        form = steps[x.position].form
         if form is None:
             raise NotLowered("an operand that is no number")
         kind = form.kind
@@ -50,11 +51,11 @@ def dtype_of(x: Any, forms: list) -> Any:
     return np.dtype(kind)
 
 
-def kinds_computed_with(f: Any, name: str, args: Any, forms: list) -> list[str]:
+def kinds_computed_with(f: Any, name: str, args: Any, steps: list[Operation]) -> list[str]:
     """Return what NumPy converts the operands of an operation to before it is done."""
     ufunc = f if isinstance(f, np.ufunc) else getattr(np, name)
     try:
-        dtypes = ufunc.resolve_dtypes((*[dtype_of(x, forms) for x in args], *[None] * ufunc.nout))
+        dtypes = ufunc.resolve_dtypes((*[dtype_of(x, steps) for x in args], *[None] * ufunc.nout))
         return [KINDS[dtype] for dtype in dtypes[: ufunc.nin]]
     except (TypeError, ValueError, KeyError):
         raise NotLowered(f"{ufunc.__name__} of these dtypes") from None

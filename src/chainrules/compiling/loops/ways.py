@@ -79,7 +79,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
         wanted += [(name, held, place.start + k) for k, name in enumerate(names)]
     expected: list[bool] = []
     lines: list[str] = []
-    for _, look in recorder.looks:
+    for look in recorder.looks:
         if look.kind in STRUCTURE:
             continue
         if look.kind not in TRUTHS:
@@ -111,7 +111,7 @@ def _positions(output: list) -> set[int]:
 def _names(trace: ScalarTrace, recorder: Recorder, x: Any, place: Place) -> list[int]:
     """Return the names of the entries of a result that goes to ``place``."""
     if isinstance(x, Slot | CopyOf):
-        form, found = recorder.forms[x.position], trace.values[x.position]
+        form, found = recorder.steps[x.position].form, trace.values[x.position]
         fits = form is not None and (form.array, form.shape) == (place.form.array, place.form.shape)
         kind = None if form is None else form.kind
     else:

@@ -64,7 +64,7 @@ class Fused:
     def written(self, output: Any) -> Callable:
         recorder = self.recorder
         self.groups.demand(recorder.outputs)
-        for _, look in recorder.looks:
+        for look in recorder.looks:
             self.groups.demand(Slot(look.position))
         read = {name for item in self.groups.items if type(item) is Group for name in item.names()}
         at = 0
@@ -73,7 +73,7 @@ class Fused:
 
         def put(lines: list[str]) -> None:
             if lines and loops:
-                parts.append(Stretch(self.recorder.forms, loops[:]))
+                parts.append(Stretch(self.recorder.steps, loops[:]))
                 loops.clear()
             parts.extend(lines)
 
@@ -82,7 +82,7 @@ class Fused:
                 loop = self.loop(item)
                 if loop is None:
                     continue
-                if loops and any(x.is_large(recorder.forms) for x in (loop, loops[-1])):
+                if loops and any(x.is_large(recorder.steps) for x in (loop, loops[-1])):
                     put([""])  # an empty line between two
                 loops.append(loop)
                 continue
@@ -144,9 +144,9 @@ class Fused:
         if view is None or not self.groups.is_made_of_base(call.position, view):
             if self.has_turned_stack(call):
                 return self.turned_product(call)
-            return self.writer.step(call.f, call.args, call.kwargs)
+            return self.writer.step(call.step)
         form, whole, base = (
-            self.recorder.forms[view.base],
+            self.recorder.steps[view.base].form,
             self.groups.whole(view.base),
             f"v{view.base}",
         )
@@ -165,19 +165,20 @@ class Fused:
 
         BLAS then takes twice as long for each, and a copy of them takes next to nothing.
         """
-        if call.f not in (np.matmul, operator.matmul) or call.kwargs or len(call.args) != 2:
+        f, args, options, *_ = call.step
+        if f not in (np.matmul, operator.matmul) or options or len(args) != 2:
             return False
         first, second = [
-            self.recorder.forms[x.position] if type(x) is Slot else None for x in call.args
+            self.recorder.steps[x.position].form if type(x) is Slot else None for x in args
         ]
-        view = self.groups.views.get(call.args[1].position) if second is not None else None
+        view = self.groups.views.get(args[1].position) if second is not None else None
         if first is None or view is None or len(view.shape) < 3:
             return False
         few = COPIED_STACK * math.prod(view.shape) <= math.prod(first.shape)
         return few and view.strides[-2] == 1 != view.strides[-1]
 
     def turned_product(self, call: NumpyCall) -> str:
-        a, b = map(self.writer.expression, call.args)
+        a, b = map(self.writer.expression, call.step.operands)
         return f"{self.writer.constant(np.matmul)}({a}, ascontiguousarray({b}))"
 
     def loop(self, group: Group) -> Loop | None:
@@ -207,7 +208,7 @@ class Fused:
             return len(keys) + len(ops) - 1
 
         for position, (value, strides, reduction, offset) in stored.items():
-            form = self.recorder.forms[position]
+            form = self.recorder.steps[position].form
             assert form is not None
             kind = kind_of_form(form)
             if isinstance(value, ComplexPair):
@@ -228,11 +229,10 @@ class Fused:
 
 def _by_whom(call: NumpyCall) -> str:
     """Return who does a step, for people."""
-    factor = call.args[0] if call.args else None
-    if type(factor) is Factor:
-        return f"  LAPACK's {name_of(call.f)}, by factors of result {factor.position}"
-    why = f": {call.why}" if call.why else ""
-    return f"  NumPy's {name_of(call.f)}{why}"
+    name, operands = name_of(call.step.function), call.step.operands
+    if operands and type(operands[0]) is Factor:
+        return f"  LAPACK's {name}, by factors of result {operands[0].position}"
+    return f"  NumPy's {name}{f': {call.why}' if call.why else ''}"
 
 
 def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:

@@ -4,7 +4,7 @@ import bisect
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from ..ir.strides import (
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input
+from ..native.operation import Operation
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
@@ -47,15 +48,13 @@ _NUMBER = (float, np.float64)
 _FLOAT = np.dtype(np.float64)
 
 
-class NumpyCall:
-    """A step that NumPy does, and why."""
+class NumpyCall(NamedTuple):
+    """A step that NumPy does, and why; a ``lazy`` one is a view, and may be read without it."""
 
-    def __init__(
-        self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool, why: str
-    ) -> None:
-        self.position, self.f, self.args, self.kwargs = position, f, args, kwargs
-        self.lazy = lazy  # a view, which may be read without being made
-        self.why = why
+    position: int
+    step: Operation
+    lazy: bool
+    why: str
 
 
 class Grouping:
@@ -68,7 +67,7 @@ class Grouping:
     def __init__(
         self,
         recorder: Recorder,
-        plan: list[tuple],
+        plan: dict[int, Operation],
         constant: Callable[[Any], str],
         many: bool | None = None,
     ) -> None:
@@ -76,7 +75,7 @@ class Grouping:
             raise NotLowered(f"more than {FUSED_STEPS} steps")
         self.constant = constant
         self.many = len(plan) >= MANY_STEPS if many is None else many
-        self.forms = recorder.forms
+        self.steps = recorder.steps
         self.items: list[Group | NumpyCall] = []
         self.open: dict[tuple, list[int]] = {}  # by shape: loops that may take more
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
@@ -87,22 +86,24 @@ class Grouping:
         self.whole_made: set[int] = set()  # by several loops, each of which makes a part
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
-            p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
+            p for p in recorder.inputs if (form := self.steps[p].form) and form.order != "?"
         }
-        self.asks_for_order = any(has_order((args, kwargs)) for _, _, args, kwargs, *_ in plan)
-        for position, f, args, kwargs, *_ in plan:
-            self.take(position, f, args, kwargs or {})
+        self.asks_for_order = any(
+            has_order((step.operands, step.options)) for step in plan.values()
+        )
+        for position, step in plan.items():
+            self.take(position, step)
 
     # ---- which step goes where ------------------------------------------------------------------
 
-    def take(self, position: int, f: Any, args: tuple, kwargs: dict) -> None:
-        form, why = self.forms[position], ""
+    def take(self, position: int, step: Operation) -> None:
+        why = ""
         try:
-            if form is not None and self.taken(position, f, args, kwargs, form):
+            if step.form is not None and self.taken(position, step):
                 return
         except NotLowered as error:
             why = str(error)
-        view = self.view(f, args, kwargs, form)
+        view = self.view(step)
         if view is not None:
             self.views[position] = view
             whole = self.whole(view.base)
@@ -113,12 +114,13 @@ class Grouping:
             elif is_same(view, whole):
                 self.whole_of[position] = view.base
         else:
-            self.demand((args, kwargs))
+            self.demand((step.operands, step.options))
         self.item_of[position] = len(self.items)
-        self.items.append(NumpyCall(position, f, args, kwargs, view is not None, why))
+        self.items.append(NumpyCall(position, step, view is not None, why))
 
-    def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: ValueForm) -> bool:
+    def taken(self, position: int, step: Operation) -> bool:
         """Put a step into a loop, if it has native code and is worth it."""
+        f, args, kwargs, form, _ = step
         if type(f).__hash__ is None:
             return False
         if f in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
@@ -153,7 +155,7 @@ class Grouping:
             return self.elementwise(position, name, args, [kind], form)
         if kwargs or (f not in ELEMENTWISE and f not in OF_TRUTHS):
             return False
-        dtypes = [dtype_of(x, self.forms) for x in args]
+        dtypes = [dtype_of(x, self.steps) for x in args]
         truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
         name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f) or OF_WHOLE[f]
         root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
@@ -162,7 +164,7 @@ class Grouping:
         if name in LOGIC:
             kinds = ["b1"] * len(args)
         else:
-            kinds = kinds_computed_with(f, name, args, self.forms)
+            kinds = kinds_computed_with(f, name, args, self.steps)
         return self.elementwise(position, name, args, kinds, form)
 
     def add_loops(self, position: int, made: list[Group] | None) -> bool:
@@ -187,7 +189,7 @@ class Grouping:
         return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
 
     def is_number(self, x: Any) -> bool:
-        form = self.forms[x.position] if type(x) is Slot else None
+        form = self.steps[x.position].form if type(x) is Slot else None
         return form is not None and not form.array and form.kind in _NUMBER
 
     def elementwise(
@@ -266,7 +268,7 @@ class Grouping:
         base, part = self.part_of.get(position, (position, 0))
         if base in group.of_step and base != position:
             return group.of_step[base][part]
-        form = self.forms[position]
+        form = self.steps[position].form
         if form is None:
             raise NotLowered("an operand that is no number")
         kind = kind_of_form(form)
@@ -287,7 +289,7 @@ class Grouping:
         return group.read(key, place, name, kind)
 
     def whole(self, position: int) -> View:
-        form = self.forms[position]
+        form = self.steps[position].form
         assert form is not None
         order = form.order if position in self.contiguous else "C"
         return View(position, 0, form.shape, strides_of(form.shape, order))
@@ -307,7 +309,8 @@ class Grouping:
                     made = self.items[self.item_of[x.position]]
                     assert type(made) is NumpyCall
                     of_base = self.is_made_of_base(x.position, view)
-                    left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
+                    given = made.step.operands, made.step.options
+                    left += [Slot(view.base)] if of_base else given
             elif type(x) is Factor:
                 left.append(x.matrix)
             elif type(x) in (tuple, list):
@@ -326,7 +329,8 @@ class Grouping:
         axis: Any = None,
         keepdims: Any = False,
     ) -> bool:
-        if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
+        given = self.steps[x.position].form if type(x) is Slot else None
+        if given is None or not given.array:
             return False
         shape = given.shape
         few = not self.many and math.prod(shape) < LOOP_ENTRIES
@@ -356,9 +360,8 @@ class Grouping:
     def shape_of(self, x: Any) -> tuple[int, ...]:
         if type(x) is not Slot:
             return np.shape(x)
-        form = self.forms[x.position]
-        assert form is not None
-        return form.shape
+        shape: tuple[int, ...] = self.steps[x.position].form.shape
+        return shape
 
     def scattered(
         self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
@@ -367,7 +370,7 @@ class Grouping:
         kind = kind_of_form(form)
         if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
             return False
-        given = self.forms[x.position]
+        given = self.steps[x.position].form
         few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
         if given is None or few or not given.array:
             return False
@@ -385,20 +388,21 @@ class Grouping:
 
     def is_made_of_base(self, position: int, view: View) -> bool:
         """Say whether NumPy makes a view at once of the array that it is a part of."""
-        form = self.forms[position]
+        form = self.steps[position].form
         if view.base not in self.contiguous or view.part is not None:
             return False
         if form is None or not form.array:
             return False
-        return position in self.whole_of or can_be_made(view, self.forms[view.base])
+        return position in self.whole_of or can_be_made(view, self.steps[view.base].form)
 
-    def view(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> View | None:
+    def view(self, step: Operation) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
+        f, args, kwargs, form, _ = step
         if type(f).__hash__ is None or not (f in _VIEWS or f in _PARTS):
             return None
         if not args or type(args[0]) is not Slot:
             return None
-        source = self.forms[args[0].position]
+        source = self.steps[args[0].position].form
         if form is None or source is None or not source.array:
             return None
         if not form.array and not (self.many and f is getitem and form.kind is np.float64):

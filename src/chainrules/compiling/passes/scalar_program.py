@@ -68,8 +68,8 @@ class NativeLine:
         refuse_last_bits(recorder)
         shared = Shared(recorder)
         self.line = ScalarTrace(recorder, shared.roots)
-        self.given_forms = [recorder.forms[position] for position in recorder.inputs]
-        self.looks = [look for _, look in recorder.looks]
+        self.given_forms = [recorder.steps[position].form for position in recorder.inputs]
+        self.looks = recorder.looks
         self.numbers: list[int] = []
         self.truths: list[int] = []
         self.quick: dict[int, int] = {}  # of a look, which truth it is
@@ -99,7 +99,7 @@ class NativeLine:
 
     def place(self, position: int) -> ResultPlace:
         """Give the result of a step a place among what comes out."""
-        x, form = self.line.values[position], self.line.forms[position]
+        x, form = self.line.values[position], self.line.steps[position].form
         if type(x) is not Names or form is None:
             raise NotLowered("a tuple that comes out")
         held = self.truths if x.kind == "b1" else self.numbers
@@ -189,9 +189,9 @@ class FirstMissed(NamedTuple):
 def is_of_numbers(recorder: Recorder) -> bool:
     """Say whether the steps are on numbers and arrays so small that they are better taken apart."""
     sizes = [
-        math.prod(form.shape)
-        for position, f, *_ in recorder.plan
-        if (form := recorder.forms[position]) and not _moves_data(f)
+        math.prod(step.form.shape)
+        for step in recorder.plan.values()
+        if step.form and not _moves_data(step.function)
     ]
     return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
 

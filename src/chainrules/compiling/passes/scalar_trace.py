@@ -21,6 +21,7 @@ from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input
 from ..native.limits import WRITTEN_OPERATIONS
+from ..native.operation import Operation
 from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
 from .scalar_simplification import simplified
@@ -53,7 +54,7 @@ class ScalarTrace:
         self.exact: list[int] = []
         self.bounds: dict[int, int] = {}  # of integers, by name: what they are not larger than
         self.finite: list[int] = []
-        self.forms = recorder.forms
+        self.steps = recorder.steps
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
         self.ops: list[tuple] = []
@@ -62,15 +63,15 @@ class ScalarTrace:
         self.ends: list[int] = []  # after each step, how many operations there are
         self.values: dict[int, Any] = {}
         for position in recorder.inputs:
-            self.values[position] = self.input(recorder.forms[position])
+            self.values[position] = self.input(recorder.steps[position].form)
         self.first = len(self.inputs)
         most = WRITTEN_OPERATIONS if whole else SCALAR_OPERATIONS
-        for position, f, args, kwargs, _, last in recorder.plan:
-            self.values[position] = self.lowered(position, f, args, kwargs or {})
+        for position, step in recorder.plan.items():
+            self.values[position] = self.lowered(position, step)
             self.ends.append(len(self.ops))
             if len(self.ops) > most:
                 raise NotLowered("too many operations on single numbers")
-            for read in last:
+            for read in recorder.last_reads.get(position, ()):
                 if read not in kept:
                     del self.values[read]
 
@@ -343,11 +344,9 @@ class ScalarTrace:
 
     # ---- steps ----------------------------------------------------------------------------------
 
-    def lowered(self, position: int, f: Any, args: tuple, kwargs: dict) -> Any:
+    def lowered(self, position: int, step: Operation) -> Any:
         """Return the names of what the step at ``position`` gives."""
-        return self.step(f, args, kwargs, self.forms[position])
-
-    def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
+        f, args, kwargs, form, _ = step
         if form is None:
             return self.several(f, args, kwargs)
         if form.kind in _NUMBERS and type(f) is _BUILT_IN and f in _FLOAT_OPERATIONS:
@@ -387,7 +386,9 @@ class ScalarTrace:
 
     def as_in_memory(self, x: Names, given: Any) -> Names:
         """Return names in the order in which the array has its entries in memory."""
-        form = self.forms[given.position] if type(given) is Slot else ValueForm.of(given)
+        form: ValueForm | None = ValueForm.of(given)
+        if type(given) is Slot:
+            form = self.steps[given.position].form
         if form is None or form.order == "?":
             raise NotLowered("an array with gaps, in the order of memory")
         return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]

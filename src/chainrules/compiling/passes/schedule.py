@@ -15,6 +15,7 @@ from ..ir.dtypes import PARTS, kind_of_form, typed
 from ..ir.forms import ValueForm
 from ..ir.looks import bits
 from ..native import Input, Output, axes, build
+from ..native.operation import Operation
 from ..native.operations import POWERS
 from ..native.sequence import NestSequence
 
@@ -35,9 +36,9 @@ class Loop(NamedTuple):
     filled: set[int]  # of which it makes a part, with zeros around it
     divided: dict[int, int]  # sums that are means, and by what they are divided
 
-    def is_large(self, forms: list[ValueForm | None]) -> bool:
+    def is_large(self, steps: list[Operation]) -> bool:
         """Say whether it may be done in pieces, and one call more is nothing to it."""
-        sizes = [math.prod(form.shape) for p in self.made if (form := forms[p])]
+        sizes = [math.prod(form.shape) for p in self.made if (form := steps[p].form)]
         return max(math.prod(self.shape), *sizes) >= axes.PIECE_POINTS
 
     def __str__(self) -> str:
@@ -48,8 +49,8 @@ class Loop(NamedTuple):
 class Stretch:
     """Loops behind each other, in the making."""
 
-    def __init__(self, forms: list[ValueForm | None], loops: list[Loop]) -> None:
-        self.forms, self.loops = forms, loops
+    def __init__(self, steps: list[Operation], loops: list[Loop]) -> None:
+        self.steps, self.loops = steps, loops
         self.how: list[str] = []  # in words
 
     def names_read(self) -> set[str]:
@@ -82,7 +83,7 @@ class Stretch:
         return [*before, f"{constant(kernel)}({given})", *after]
 
     def form(self, position: int) -> ValueForm:
-        form = self.forms[position]
+        form: ValueForm | None = self.steps[position].form
         assert form is not None
         return form
 

@@ -24,6 +24,7 @@ from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
 from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
+from ..native.operation import Operation
 from ..record.recorder import Recorder
 from .factor_sharing import Factor, factored
 
@@ -73,7 +74,7 @@ class Writer:
     @functools.cached_property
     def large(self) -> set[str]:
         """Names of the results that are not kept longer than needed."""
-        forms = enumerate(self.recorder.forms)
+        forms = [(p, step.form) for p, step in enumerate(self.recorder.steps)]
         large = [p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO]
         return {f"{letter}{p}" for p in large for letter in "fvw"}
 
@@ -92,15 +93,15 @@ class Writer:
         return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
 
     def pieces(self) -> list[Callable]:
-        plan, looks = self.plan, self.recorder.looks
+        plan, looks = list(self.plan.items()), self.recorder.looks
         blocks: list[tuple[list[str], set[int], set[int]]] = []
         at = 0
         for start in range(0, max(len(plan), 1), PIECE_LINES):
             lines: list[str] = []
             self.reads, made, self.factors = set(), set(), set()
-            for position, f, args, kwargs, *_ in plan[start : start + PIECE_LINES]:
+            for position, step in plan[start : start + PIECE_LINES]:
                 at = self.looks_before(position, at, looks, lines)
-                lines.append(f"v{position} = {self.step(f, args, kwargs)}")
+                lines.append(f"v{position} = {self.step(step)}")
                 made.add(position)
             if start + PIECE_LINES >= len(plan):
                 self.looks_before(len(self.recorder.steps) + 1, at, looks, lines)
@@ -124,9 +125,9 @@ class Writer:
         piece: Callable = names.pop("piece")  # else it waits for Python's collector
         return piece
 
-    def looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
-        while at < len(looks) and looks[at][0] <= position:
-            lines.append(self.look(at, looks[at][1]))
+    def looks_before(self, position: int, at: int, looks: list[Look], lines: list[str]) -> int:
+        while at < len(looks) and looks[at].before <= position:
+            lines.append(self.look(at, looks[at]))
             at += 1
         return at
 
@@ -139,15 +140,16 @@ class Writer:
         noted, seen = self.constant(look.at), self.constant(look.seen)
         return f"if (s := {noted}({x})) != {seen}: return {self.missed.format(at, 's')}"
 
-    def step(self, f: Any, args: tuple, kwargs: dict | None) -> str:
-        parts = [self.expression(x) for x in args]
-        if f in _INFIX and len(parts) == 2 and not kwargs:
+    def step(self, step: Operation) -> str:
+        f, options = step.function, step.options
+        parts = [self.expression(x) for x in step.operands]
+        if f in _INFIX and len(parts) == 2 and not options:
             return f"{parts[0]} {_INFIX[f]} {parts[1]}"
-        if f in _PREFIX and len(parts) == 1 and not kwargs:
+        if f in _PREFIX and len(parts) == 1 and not options:
             return f"{_PREFIX[f]}{parts[0]}"
-        if (f is getitem or f is operator.getitem) and len(parts) == 2 and not kwargs:
+        if (f is getitem or f is operator.getitem) and len(parts) == 2 and not options:
             return f"{parts[0]}[{parts[1]}]"
-        given = [*parts, *(f"{k}={self.expression(x)}" for k, x in (kwargs or {}).items())]
+        given = [*parts, *(f"{k}={self.expression(x)}" for k, x in options.items())]
         return f"{self.constant(f)}({', '.join(given)})"
 
     def expression(self, x: Any, final: bool = False) -> str:

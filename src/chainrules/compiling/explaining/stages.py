@@ -151,8 +151,8 @@ class StagedProgram:
                 return group.inputs[x.key][1]
             return f"%{x.number}" if isinstance(x, LoopResult) else str(x.x)
 
-        for n, (name, *operands) in enumerate(group.ops):
-            yield PrintedLine(f"%{n}", name, tuple(map(text, operands)), "", lines[n])
+        for n, op in enumerate(group.ops):
+            yield PrintedLine(f"%{n}", op.function, tuple(map(text, op.operands)), "", lines[n])
         for position in sorted(values):
             value, reduction = values[position], None
             if position in group.stored:
@@ -187,11 +187,11 @@ class StagedProgram:
             return repr(line.constants[-x - 1]) if x < 0 else f"n{x}"
 
         for name in self.lowered.needed:
-            op, *operands = line.ops[name - line.first]
+            op = line.ops[name - line.first]
             step = int(of_step[name - line.first])
             # Operations that guards ask for stand behind all steps.
             where = steps[step].line if step < len(steps) else "guards"
-            yield PrintedLine(f"n{name}", op, tuple(map(text, operands)), "", where)
+            yield PrintedLine(f"n{name}", op.function, tuple(map(text, op.operands)), "", where)
 
     # ---- text of programs -----------------------------------------------------------------------
 

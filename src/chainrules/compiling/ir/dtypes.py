@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.linear.steps import Slot
-from ..native.operation import Operation
+from ..native import Operation
 from .forms import ValueForm
 from .scalars import NotLowered
 

@@ -125,11 +125,4 @@ def _names(trace: ScalarTrace, recorder: Recorder, x: Any, place: Place) -> list
 
 def _variable(trace: ScalarTrace, name: int) -> int:
     """Return the name of a number that is computed: a constant is the result of an operation."""
-    if name >= 0:
-        return name
-    key = "multiply", name, trace.constant(1.0)
-    known = trace.known.get(key)
-    if known is None:
-        known = trace.known[key] = trace.first + len(trace.ops)
-        trace.ops.append(key)
-    return known
+    return name if name >= 0 else trace.as_it_is("multiply", (name, trace.constant(1.0)))

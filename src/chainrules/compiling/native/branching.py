@@ -14,7 +14,9 @@ from .entry import make_callable
 from .kernel import code_of
 from .limits import CAREFUL_OPERATIONS, NESTED_ROUNDS
 from .locks import making
+from .operation import INPUT
 from .operations import emit
+from .request import kind_of
 from .way_tree import GuardNode, NestedLoop, NestedResult, SharedValues, WayTree
 
 __all__ = ["BranchingLoop"]
@@ -191,22 +193,22 @@ class _Writer:
             if k in have or k in needed:
                 continue
             needed.add(k)
-            if made[k][0] != "input":
-                waiting += [x for x in made[k][1:] if type(x) is int]
+            if made[k].function is not INPUT:
+                waiting += [x for x in made[k].operands if type(x) is int]
         for k in sorted(needed):
             have[k] = self._made(k, loop, have)
         text: str = have[value]
         return text
 
     def _made(self, k: int, loop: _Loop, have: dict) -> str:
-        name, *operands = loop.values.made[k]
-        if name == "input":
+        name, operands, *_ = loop.values.made[k]
+        if name is INPUT:
             held, at = operands
             if held == "x":
                 return self._load(loop.rows[0], at)
             return (loop.carry if held == "c" else loop.captured)[at]
-        kinds = [loop.values.kind(x) for x in operands]
-        texts = [have[x] if type(x) is int else self._constant(x[1]) for x in operands]
+        kinds = [kind_of(x, loop.values.kinds) for x in operands]
+        texts = [have[x] if type(x) is int else self._constant(x.x) for x in operands]
         if type(name) is NestedResult:
             return self._nested(name, texts, have)
         return emit(self.one, name, texts, kinds)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
 from .limits import CAREFUL_LINES, KNOWN_OPERATIONS
 from .locks import making
 from .machine import Code, host_width, llvm
+from .operation import Operation
 from .request import Input, NativeProgram, Output, checked
 
 __all__ = ["Kernel", "available", "build", "code_of", "text_of"]
@@ -36,7 +37,7 @@ def available() -> bool:
 def build(
     shape: tuple[int, ...],
     inputs: Sequence[Input],
-    ops: Sequence[tuple[Any, ...]],
+    ops: Sequence[Operation],
     outputs: Sequence[Output],
     threads: int = 1,
 ) -> Kernel:
@@ -49,8 +50,7 @@ def build(
     inputs
         What is read. Their values have the numbers 0, 1, ...
     ops
-        ``(name, *operands)``; their values are numbered on. An operand is a value's number or a
-        constant ``("c", 1.5)``.
+        Their values are numbered on. An operand is a value's number or a constant.
     outputs
         What is stored. An array may be written and read at the same time only if both have the
         same strides and offset, and never if ``shape`` is ``()``.
@@ -66,7 +66,7 @@ def build(
     Examples
     --------
     >>> import numpy as np
-    >>> double = build((3,), [Input("f8", (1,))], [("add", 0, 0)], [Output(1, (1,))])
+    >>> double = build((3,), [Input("f8", (1,))], [Operation("add", (0, 0))], [Output(1, (1,))])
     >>> y = np.empty(3)
     >>> double(np.arange(3.0), y)
     >>> y
@@ -112,7 +112,7 @@ def _of_numbers(program: NativeProgram, module: Module) -> Kernel:
 def text_of(
     shape: tuple[int, ...],
     inputs: Sequence[Input],
-    ops: Sequence[tuple[Any, ...]],
+    ops: Sequence[Operation],
     outputs: Sequence[Output],
 ) -> str:
     """Return the LLVM text of what :func:`build` takes, without its entry; nothing is compiled."""

@@ -39,7 +39,8 @@ def write_nest(
         for y, k in zip(program.outputs, program.argument_of_output()):
             fill(fn, program.shape, y, names[k], width)
     else:
-        calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
+        functions = [op.function for op in program.ops]
+        calls = sum(f in LIBM or f == "logaddexp" for f in functions)
         many = math.prod(program.shape) >= MANY_POINTS
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         if pieces is None:

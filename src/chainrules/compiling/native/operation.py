@@ -21,6 +21,9 @@ class NativeConstant(NamedTuple):
 
     x: Any
 
+    def __repr__(self) -> str:
+        return f"const {self.x!r}"
+
     @property
     def kind(self) -> str:
         return kind_of_constant(self.x)
@@ -53,3 +56,6 @@ class Operation(NamedTuple):
     options: dict[str, Any] = NO_OPTIONS
     form: Any = None
     line: str = ""
+
+    def __repr__(self) -> str:  # kernels are known by this text: it tells 0.0, -0.0 and False apart
+        return f"{self.function}{self.operands}{self.options or ''}"

@@ -15,6 +15,7 @@ from typing import Any
 from .assembler import Lanes
 from .functions import as_function, each_lane
 from .kinds import KINDS, is_float, is_whole
+from .operation import NativeConstant, Operation
 
 __all__ = [
     "COMMUTATIVE",
@@ -25,6 +26,7 @@ __all__ = [
     "converted",
     "emit",
     "result_kind",
+    "without_power",
 ]
 
 Operand = Any  # a register, or a Python number or bool
@@ -232,6 +234,15 @@ _TESTS: dict[str, Emitter] = {"isnan": _isnan, "isinf": _isinf, "isfinite": _isf
 #: -inf is not C's ``pow``, but what NumPy gives for one exponent of all entries.)
 POWERS = {2.0: "square", -1.0: "reciprocal", 3.0: "power of 3", 0.5: "sqrt"}
 _OF_TWO = ("arctan2", "hypot", "power", "fmod")
+
+
+def without_power(op: Operation) -> Operation:
+    """Return an operation that does the same as a power, where one needs no logarithm."""
+    base, exponent = op.operands
+    if type(exponent) is NativeConstant and exponent.x in POWERS:
+        return Operation(POWERS[exponent.x], (base,))
+    return op
+
 
 #: Every operation and its number of operands.
 OPERATIONS: dict[str, int] = {

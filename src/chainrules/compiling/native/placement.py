@@ -83,10 +83,11 @@ class Placement:
         known: dict[Any, int] = {}
         self.constants: list[float | bool] = []
         rows: list[tuple[int, ...]] = []
-        for _, *operands in program.ops:
+        for op in program.ops:
+            operands = list(op.operands)
             for o, x in enumerate(operands):
                 if type(x) is not int:
-                    value = x[1]
+                    value = x.x
                     # 0.0 and -0.0 are equal, and so are 1.0 and True.
                     key = type(value), value, math.copysign(1.0, value)
                     k = known.get(key)

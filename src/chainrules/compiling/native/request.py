@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .kinds import is_whole, kind_of_constant
-from .operations import POWERS, result_kind
+from .kinds import is_whole
+from .operation import NativeConstant, Operation
+from .operations import result_kind, without_power
 
 __all__ = ["Input", "Output", "NativeProgram", "checked", "parameters"]
 
@@ -59,7 +60,7 @@ class NativeProgram(NamedTuple):
 
     shape: tuple[int, ...]
     inputs: list[Input]
-    ops: list[tuple[Any, ...]]
+    ops: list[Operation]
     outputs: list[Output]
     kinds: list[str]
     codes: list[int]
@@ -105,17 +106,15 @@ def _numbered(sources: list[int | None], first: int) -> list[int]:
     return numbers
 
 
-def kind_of(operand: Any, kinds: Sequence[str]) -> str:
-    """Of an operand: a value's number, or a constant ("c", x)."""
-    if type(operand) is int:
-        return kinds[operand]
-    return kind_of_constant(operand[1])
+def kind_of(operand: int | NativeConstant, kinds: Sequence[str]) -> str:
+    """Return the kind of an operand: a value's number, or a constant."""
+    return operand.kind if isinstance(operand, NativeConstant) else kinds[operand]
 
 
 def checked(
     shape: Sequence[int],
     inputs: Sequence[Input],
-    ops: Sequence[tuple[Any, ...]],
+    ops: Sequence[Operation],
     outputs: Sequence[Output],
 ) -> NativeProgram:
     """The request with its kinds; TypeError where an operation does not take its operands."""
@@ -123,17 +122,15 @@ def checked(
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
     simplified = list(ops)
     for k, op in enumerate(ops):
-        if op[0] == "power" and type(op[2]) is not int and op[2][1] in POWERS:
-            op = simplified[k] = (POWERS[op[2][1]], op[1])
+        if op.function == "power":
+            op = simplified[k] = without_power(op)
         # kind_of(x, kinds), written out: this is done half a million times.
-        signature = (
-            op[0],
-            *[kinds[x] if type(x) is int else kind_of_constant(x[1]) for x in op[1:]],
-        )
+        given = [kinds[x] if type(x) is int else x.kind for x in op.operands]
+        signature = (op.function, *given)
         code = known.get(signature)
         if code is None:
             code = known[signature] = len(known)
-            results.append(result_kind(op[0], signature[1:]))
+            results.append(result_kind(op.function, given))
         codes.append(code)
         kinds.append(results[code])
     rank = len(shape)
@@ -148,7 +145,7 @@ def checked(
         if not shape and y.reduce in ("any", "all") and kinds[y.value] == "f8":
             # There is no loop to ask whether the number differs from 0.
             done[k] = y._replace(value=len(kinds))
-            simplified.append(("bool", y.value))
+            simplified.append(Operation("bool", (y.value,)))
             codes.append(known.setdefault(("bool", "f8"), len(known)))
             kinds.append("b1")
     signatures = list(known)

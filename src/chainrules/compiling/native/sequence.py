@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from .kernel import code_of
 from .locks import making
 from .machine import host_width
 from .nest_functions import write_nest
+from .operation import Operation
 from .request import Input, Output, checked, parameters
 
 __all__ = ["NestSequence"]
@@ -67,7 +67,7 @@ class NestSequence:
 
     Examples
     --------
-    >>> double = (3,), [Input("f8", (1,))], [("add", 0, 0)], [Output(1, (1,))]
+    >>> double = (3,), [Input("f8", (1,))], [Operation("add", (0, 0))], [Output(1, (1,))]
     >>> sequence = NestSequence()
     >>> for _ in range(3):
     ...     sequence.add(*double, [(1, 0), (1, 0)])
@@ -86,7 +86,7 @@ class NestSequence:
         self,
         shape: tuple[int, ...],
         inputs: Sequence[Input],
-        ops: Sequence[tuple[Any, ...]],
+        ops: Sequence[Operation],
         outputs: Sequence[Output],
         places: Sequence[Place],
     ) -> None:

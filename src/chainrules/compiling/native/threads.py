@@ -32,8 +32,8 @@ class InPieces:
 
     Examples
     --------
-    >>> from chainrules.compiling.native import Input, Output, build
-    >>> inputs, ops = [Input("f8", (1,))], [("add", 0, 0)]
+    >>> from chainrules.compiling.native import Input, Operation, Output, build
+    >>> inputs, ops = [Input("f8", (1,))], [Operation("add", (0, 0))]
     >>> double = build((200_000,), inputs, ops, [Output(1, (1,))], threads=2)
     >>> y = np.empty(200_000)
     >>> double(np.arange(200_000.0), y)

@@ -11,8 +11,8 @@ from ..ir.dtypes import dtype_of
 from ..ir.forms import ValueForm
 from ..ir.strides import View, placed, strides_of
 from ..ir.values import Group, Stored
+from ..native import Operation
 from ..native import axes as native_axes
-from ..native.operation import Operation
 
 _FLOAT = np.dtype(np.float64)
 

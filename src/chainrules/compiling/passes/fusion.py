@@ -18,8 +18,8 @@ from ...rules import name_of
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
 from ..ir.scalars import NotLowered, refuse_last_bits
-from ..ir.values import ComplexPair, Group, LoopConstant, LoopInput, RealValue, Stored, doubled
-from ..native import Output
+from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, RealValue, Stored, doubled
+from ..native import NativeConstant, Operation, Output
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
 from .groups import Grouping, NumpyCall
@@ -192,19 +192,19 @@ class Fused:
         keys = list(group.inputs)
         numbers = {key: k for k, key in enumerate(keys)}
 
-        def operand(x: RealValue) -> Any:
-            if isinstance(x, LoopConstant):
-                return "c", x.x
-            return numbers[x.key] if isinstance(x, LoopInput) else len(keys) + x.number
+        def operand(x: RealValue) -> int | NativeConstant:
+            if isinstance(x, LoopResult):
+                return len(keys) + x.number
+            return numbers[x.key] if isinstance(x, LoopInput) else x
 
-        ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
+        ops = [Operation(op.function, tuple(map(operand, op.operands))) for op in group.ops]
         outputs: list[Output] = []
 
         def result(x: RealValue) -> int:
             y = operand(x)
             if type(y) is int:
                 return y
-            ops.append(("where", ("c", True), y, y))
+            ops.append(Operation("where", (NativeConstant(True), y, y)))
             return len(keys) + len(ops) - 1
 
         for position, (value, strides, reduction, offset) in stored.items():
@@ -235,17 +235,17 @@ def _by_whom(call: NumpyCall) -> str:
     return f"  NumPy's {name}{f': {call.why}' if call.why else ''}"
 
 
-def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:
+def _needed(first: int, ops: list[Operation], outputs: list[Output]) -> tuple[list, list]:
     """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
     needed = {y.value for y in outputs}
     for k in range(len(ops) - 1, -1, -1):
         if first + k in needed:
-            needed.update(x for x in ops[k][1:] if type(x) is int)
+            needed.update(x for x in ops[k].operands if type(x) is int)
     kept = [k for k in range(len(ops)) if first + k in needed]
     number = {first + k: first + n for n, k in enumerate(kept)}
 
     def renumbered(x: Any) -> Any:
         return number.get(x, x) if type(x) is int else x
 
-    renamed = [(ops[k][0], *map(renumbered, ops[k][1:])) for k in kept]
+    renamed = [Operation(ops[k].function, tuple(map(renumbered, ops[k].operands))) for k in kept]
     return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]

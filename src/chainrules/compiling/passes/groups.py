@@ -29,8 +29,7 @@ from ..ir.strides import (
     strides_of,
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
-from ..native import Input
-from ..native.operation import Operation
+from ..native import Input, Operation
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor

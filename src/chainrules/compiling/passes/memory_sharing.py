@@ -14,7 +14,7 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.lowering import moves
 from ..ir.references import CopyOf, has_slots
-from ..native.operation import Operation
+from ..native import Operation
 from ..record.recorder import Recorder
 from .source import Writer
 

@@ -19,9 +19,8 @@ from ..ir.forms import ValueForm
 from ..ir.looks import WHOLE, Look, bits
 from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
-from ..native import Input
+from ..native import Input, NativeConstant, Operation
 from ..native.limits import WRITTEN_OPERATIONS
-from ..native.operation import Operation
 from ..native.operations import OPERATIONS
 from ..record.recorder import Recorder
 from .scalar_simplification import simplified
@@ -57,7 +56,7 @@ class ScalarTrace:
         self.steps = recorder.steps
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
-        self.ops: list[tuple] = []
+        self.ops: list[Operation] = []
         self.known: dict[tuple, int] = {}
         self.inputs: list[Input] = []
         self.ends: list[int] = []  # after each step, how many operations there are
@@ -179,7 +178,7 @@ class ScalarTrace:
             return None
         return self.op("equal", int(x.ids.reshape(-1)[0]), self.constant(float(seen[1])))
 
-    def program(self, wanted: list[int]) -> tuple[list[int], list[tuple], Callable[[int], Any]]:
+    def program(self, wanted: list[int]) -> tuple[list[int], list[Operation], Callable[[int], Any]]:
         """Return the operations that the numbers ``wanted`` need: their names, and themselves.
 
         The third is a function from a name to an operand: a number of the request, or a constant.
@@ -187,18 +186,16 @@ class ScalarTrace:
         needed = {name for name in wanted if name >= self.first}
         for k in range(len(self.ops) - 1, -1, -1):
             if self.first + k in needed:
-                needed.update(x for x in self.ops[k][1:] if x >= self.first)
+                needed.update(x for x in self.ops[k].operands if x >= self.first)
         order = sorted(needed)
         renamed = dict(zip(order, range(self.first, self.first + len(order)), strict=True))
-        constants = [("c", x) for x in self.constants]
+        constants = list(map(NativeConstant, self.constants))
 
         def operand(x: int) -> Any:
             return constants[-x - 1] if x < 0 else renamed.get(x, x)
 
-        ops = [
-            (name, *map(operand, operands))
-            for name, *operands in (self.ops[k - self.first] for k in order)
-        ]
+        needed_ops = [self.ops[k - self.first] for k in order]
+        ops = [Operation(op.function, tuple(map(operand, op.operands))) for op in needed_ops]
         return order, ops, operand
 
     # ---- operations -----------------------------------------------------------------------------
@@ -206,13 +203,15 @@ class ScalarTrace:
     def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
         simple = simplified(self, name, ids)
-        if simple is not None:
-            return simple
-        key = (name, *ids)
+        return self.as_it_is(name, ids) if simple is None else simple
+
+    def as_it_is(self, name: Any, ids: tuple[int, ...]) -> int:
+        """Return the name of the result of an operation that is not simplified."""
+        key = name, ids
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = self.first + len(self.ops)
-            self.ops.append(key)
+            self.ops.append(Operation(name, ids))
         return known
 
     def as_kind(self, x: Names, kind: str) -> Names:

@@ -14,8 +14,7 @@ import numpy as np
 from ..ir.dtypes import PARTS, kind_of_form, typed
 from ..ir.forms import ValueForm
 from ..ir.looks import bits
-from ..native import Input, Output, axes, build
-from ..native.operation import Operation
+from ..native import Input, NativeConstant, Operation, Output, axes, build
 from ..native.operations import POWERS
 from ..native.sequence import NestSequence
 
@@ -30,7 +29,7 @@ class Loop(NamedTuple):
     shape: tuple[int, ...]
     inputs: list[Input]
     given: list[str]
-    ops: list[tuple]
+    ops: list[Operation]
     outputs: list[Output]
     made: list[int]
     filled: set[int]  # of which it makes a part, with zeros around it
@@ -174,9 +173,9 @@ class _Together:
         def moved(x: Any) -> Any:
             if type(x) is int:
                 return x if x < first else x + len(numbers)
-            return first + numbers.index(bits(x[1])) if _is_read(x) else x
+            return first + numbers.index(bits(x.x)) if _is_read(x) else x
 
-        ops = [(name, *map(moved, operands)) for name, *operands in loop.ops]
+        ops = [Operation(op.function, tuple(map(moved, op.operands))) for op in loop.ops]
         made, outputs = iter(loop.made), []
         for y in loop.outputs:
             start = y.offset
@@ -197,7 +196,7 @@ class _Together:
         if name not in self.outside and name not in self.memory.places:
             self.memory.take(name, math.prod(form.shape) * np.dtype(form.kind).itemsize)
         if filled:
-            self._each("where", position, ("c", True), 0.0, 0.0)
+            self._each("where", position, NativeConstant(True), 0.0, 0.0)
 
     def _each(self, name: str, position: int, *operands: Any) -> None:
         """Do an operation on each number of an array that is made, or put numbers there."""
@@ -205,9 +204,10 @@ class _Together:
         kind = kind_of_form(form)
         part, size = PARTS.get(kind, kind), math.prod(form.shape) * (2 if kind in PARTS else 1)
         read = [Input(part, (1,))] if 0 in [x for x in operands if type(x) is int] else []
-        given = [("c", typed(x, part)) if type(x) is float else x for x in operands]
+        given = [NativeConstant(typed(x, part)) if type(x) is float else x for x in operands]
         made = [Output(len(read), (1,), None, part)]
-        self.sequence.add((size,), read, [(name, *given)], made, [place] * (1 + len(read)))
+        ops = [Operation(name, tuple(given))]
+        self.sequence.add((size,), read, ops, made, [place] * (1 + len(read)))
 
     def lines(self, constant: Callable) -> list[str]:
         stretch = self.stretch
@@ -221,11 +221,11 @@ class _Together:
 
 def _numbers_in(loop: Loop) -> list[float]:
     """Return the constants that a loop reads."""
-    return [x[1] for _, *operands in loop.ops for x in operands if _is_read(x)]
+    return [x.x for op in loop.ops for x in op.operands if _is_read(x)]
 
 
 def _is_read(x: Any) -> bool:
-    return type(x) is tuple and type(x[1]) is float and bits(x[1]) not in _WRITTEN
+    return type(x) is NativeConstant and type(x.x) is float and bits(x.x) not in _WRITTEN
 
 
 def _shifted(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:

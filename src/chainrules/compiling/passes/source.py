@@ -24,7 +24,7 @@ from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
 from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
-from ..native.operation import Operation
+from ..native import Operation
 from ..record.recorder import Recorder
 from .factor_sharing import Factor, factored
 

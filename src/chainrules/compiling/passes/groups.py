@@ -2,7 +2,6 @@
 
 import bisect
 import math
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
 from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from ..ir.forms import ValueForm
-from ..ir.lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE, VIEWS
+from ..ir.lowering import LOGIC, OF_BOOLEANS, Lowering, lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
@@ -34,15 +33,11 @@ from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
 
-_VIEWS = VIEWS | {getitem}
-_PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
-_REDUCTIONS: dict[Any, str] = {
-    np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
-    np.amax: "max", np.amin: "min",
-    np.any: "any", np.all: "all",
-}  # fmt: skip
-_PRODUCTS = (np.matmul, operator.matmul, np.dot)
-_JOINED = (np.stack, np.concatenate, np.array)
+# Lowerings of their own that loops have, by their names.
+_PARTS = {"real": 0, "imag": 1}
+_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+_PRODUCTS = ("matmul", "dot")
+_JOINED = ("stack", "concatenate", "array")
 _NUMBER = (float, np.float64)
 _FLOAT = np.dtype(np.float64)
 
@@ -120,15 +115,14 @@ class Grouping:
     def taken(self, position: int, step: Operation) -> bool:
         """Put a step into a loop, if it has native code and is worth it."""
         f, args, kwargs, form, _ = step
-        if type(f).__hash__ is None:
-            return False
-        if f in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
-            return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
+        row = lowering_of(f)
+        if row.does in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
+            return len(args) <= 2 and self.reduced(position, row, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
-        if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
+        if row.does in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
             return self.add_loops(position, product(self, position, form, *args))
-        if f in _JOINED and self.many and type(args[0]) in (list, tuple):
+        if row.does in _JOINED and self.many and type(args[0]) in (list, tuple):
             axis = () if f is np.array else ("axis",)
             plain = len(args) <= 1 + len(axis) and not kwargs.keys() - set(axis)
             if not plain:
@@ -152,11 +146,11 @@ class Grouping:
         if f is np.conjugate and not kwargs:
             name = "conjugate" if kind in PARTS else "as it is"
             return self.elementwise(position, name, args, [kind], form)
-        if kwargs or (f not in ELEMENTWISE and f not in OF_TRUTHS):
+        if kwargs or not row.op:
             return False
         dtypes = [dtype_of(x, self.steps) for x in args]
         truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
-        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f) or OF_WHOLE[f]
+        name = OF_BOOLEANS.get(row.op, row.op) if truths else row.op
         root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
         if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
             return False  # no root, of which -0.0 and -inf tell
@@ -322,7 +316,7 @@ class Grouping:
     def reduced(
         self,
         position: int,
-        f: Any,
+        row: Lowering,
         form: ValueForm,
         x: Any,
         axis: Any = None,
@@ -335,7 +329,7 @@ class Grouping:
         few = not self.many and math.prod(shape) < LOOP_ENTRIES
         if not shape or not math.prod(shape) or few or type(axis) is Slot:
             return False
-        kind, name = kind_of_form(form), _REDUCTIONS[f]
+        kind, name = kind_of_form(form), "sum" if row.does == "mean" else row.does
         if kind in PARTS and name != "sum":
             return False
         given_axes = range(len(shape)) if axis is None else axis
@@ -352,7 +346,7 @@ class Grouping:
         group.stored[position] = Stored(value, tuple(strides), name, 0)
         self.item_of[position] = number
         self.note_stored(position)
-        if f is np.mean:
+        if row.does == "mean":
             self.divided[position] = math.prod([shape[k] for k in axes])
         return True
 
@@ -397,7 +391,8 @@ class Grouping:
     def view(self, step: Operation) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
         f, args, kwargs, form, _ = step
-        if type(f).__hash__ is None or not (f in _VIEWS or f in _PARTS):
+        row = lowering_of(f)
+        if not row.views and row.does not in _PARTS:
             return None
         if not args or type(args[0]) is not Slot:
             return None
@@ -411,9 +406,9 @@ class Grouping:
         known = self.views.get(args[0].position) or self.whole(args[0].position)
         if known.base not in self.contiguous and has_order((args[1:], kwargs)):
             return None
-        if f in _PARTS:
+        if row.does in _PARTS:
             if KINDS[source.kind] not in PARTS:
                 return None
-            return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
+            return View(known.base, known.offset, known.shape, known.strides, _PARTS[row.does])
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None

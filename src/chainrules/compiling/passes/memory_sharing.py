@@ -12,7 +12,7 @@ import numpy as np
 
 from ...rules import getitem
 from ...rules.linear.steps import Slot
-from ..ir.lowering import moves
+from ..ir.lowering import lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..native import Operation
 from ..record.recorder import Recorder
@@ -63,7 +63,7 @@ class Shared:
         f, args, options, *_ = self.plan[position]
         if not args or type(args[0]) is not Slot or f is np.copy:
             return None
-        if not (f is getitem or moves(f)) or has_slots((args[1:], options)):
+        if not (f is getitem or lowering_of(f).moves) or has_slots((args[1:], options)):
             return None
         position_of_base: int = args[0].position
         return position_of_base

@@ -13,10 +13,9 @@ import numpy as np
 
 from ...config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
 from ...rules import getitem
-from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, Look
-from ..ir.lowering import moves, scatter
+from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, build
 from ..native.numbers import TooLongError
@@ -197,4 +196,5 @@ def is_of_numbers(recorder: Recorder) -> bool:
 
 
 def _moves_data(f: Any) -> bool:
-    return f in (getitem, written, scatter, np.array) or moves(f)
+    row = lowering_of(f)
+    return row.moves or f is getitem or row.does in ("written", "scatter", "array")

@@ -1,7 +1,6 @@
 """Functions of NumPy that are more than one operation on each number: sums, products, writes."""
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,15 +8,9 @@ import numpy as np
 
 from ...config.thresholds import ITEM_ROWS, SEARCHED_TABLE
 from ...rules import getitem
-from ...rules.linear.steps import Slot, part_at
-from ...rules.rulesets.arrays.indexing import scatter
-from ...rules.rulesets.arrays.quotients import guarded_quotient
-from ...rules.rulesets.linalg.norms import euclidean
-from ...rules.table.compositions import with_value
-from ...rules.tracing.funnel import astype, entry
-from ...rules.tracing.writing import written
+from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
-from ..ir.lowering import LOGIC, MOVING
+from ..ir.lowering import LOGIC, lowering_of
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 from ..native.way_tree import NestedLoop, NestedResult
 
@@ -180,7 +173,7 @@ def _written(line: Any, form: ValueForm, x: Any, path: Any, index: Any, v: Any, 
     at: Any = ids
     for _, options, positions in settings(path):
         f, rest = options.get("f", getitem), options.get("rest", ())
-        if positions or (f is not getitem and f not in MOVING):
+        if positions or not (f is getitem or lowering_of(f).moves):
             raise NotLowered("a write through a view")
         at = f(at, *rest, **options.get("options", {}))
     if at is not ids and not np.shares_memory(at, ids):
@@ -288,17 +281,16 @@ def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[
     return found
 
 
-STEPS: dict[Any, Callable] = {
-    np.sum: _sum, np.mean: _mean, np.prod: _reduction("multiply", 1.0),
-    np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
-    np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
-    np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
-    np.count_nonzero: _count_nonzero,
-    np.searchsorted: _searchsorted, np.cumsum: _accumulated("add"),
-    np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
-    np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
-    np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
-    written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
-    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry, operator.pos: _array,
-    np.positive: _array, guarded_quotient: _guarded_quotient, with_value: _own_value,
+#: By the names of lowerings in the table.
+STEPS: dict[str, Callable] = {
+    "sum": _sum, "mean": _mean, "prod": _reduction("multiply", 1.0),
+    "max": _reduction("maximum", None), "min": _reduction("minimum", None),
+    "any": _reduction("logical_or", False), "all": _reduction("logical_and", True),
+    "count_nonzero": _count_nonzero, "searchsorted": _searchsorted,
+    "cumsum": _accumulated("add"), "cumprod": _accumulated("multiply"), "where": _where,
+    "dot": _dot, "matmul": _matmul, "outer": _outer, "zeros_like": _filled(0.0),
+    "ones_like": _filled(1.0), "array": _array, "clip": _clip, "astype": _array, "real": _array,
+    "conjugate": _array, "positive": _array, "scatter": _scatter, "written": _written,
+    "part": _part, "euclidean": _euclidean, "norm": _norm, "entry": _entry,
+    "guarded_quotient": _guarded_quotient, "with_value": _own_value,
 }  # fmt: skip

@@ -17,7 +17,7 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
 from ..ir.looks import WHOLE, Look, bits
-from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
+from ..ir.lowering import LOGIC, OF_BOOLEANS, lowering_of
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input, NativeConstant, Operation
 from ..native.limits import WRITTEN_OPERATIONS
@@ -28,10 +28,7 @@ from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
 
 _NUMBERS = (float, np.float64)
 _BUILT_IN = type(operator.add)
-_FLOAT_OPERATIONS = {
-    operator.add: "add", operator.sub: "subtract", operator.mul: "multiply",
-    operator.truediv: "divide", operator.neg: "negative",
-}  # fmt: skip
+_FLOAT_OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
 
@@ -241,7 +238,7 @@ class ScalarTrace:
         flat = [self.op(name, *row) for row in zip(*lists)]
         return Names(np.array(flat, np.int64).reshape(shape), kind)
 
-    def float_operation(self, f: Any, args: tuple) -> Names | None:
+    def float_operation(self, name: str, args: tuple) -> Names | None:
         """Lower an operation on two float64 numbers that gives one, as nearly all of long programs.
 
         It gives what :meth:`elementwise` gives of these; None of other operands.
@@ -258,12 +255,12 @@ class ScalarTrace:
                 ids.append(self.constant(x))
             else:
                 return None
-        return Names(np.array(self.op(_FLOAT_OPERATIONS[f], *ids)), "f8")
+        return Names(np.array(self.op(name, *ids)), "f8")
 
-    def elementwise(self, f: Any, xs: list[Names], form: ValueForm) -> Names:
-        truths = all(x.kind == "b1" for x in xs)
-        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
-        if name is None or len(xs) != OPERATIONS[name]:
+    def elementwise(self, f: Any, name: str, xs: list[Names], form: ValueForm) -> Names:
+        if all(x.kind == "b1" for x in xs):
+            name = OF_BOOLEANS.get(name, name)
+        if len(xs) != OPERATIONS[name]:
             raise NotLowered(str(f))
         kind = "i8" if self.whole and form.kind is int else kind_of(form)
         if name in LOGIC:
@@ -348,8 +345,9 @@ class ScalarTrace:
         f, args, kwargs, form, _ = step
         if form is None:
             return self.several(f, args, kwargs)
-        if form.kind in _NUMBERS and type(f) is _BUILT_IN and f in _FLOAT_OPERATIONS:
-            y = self.float_operation(f, args)
+        row = lowering_of(f)
+        if form.kind in _NUMBERS and type(f) is _BUILT_IN and row.op in _FLOAT_OPERATIONS:
+            y = self.float_operation(row.op, args)
             if y is not None:
                 return y
         if form.array and math.prod(form.shape) > SCALAR_ARRAY:
@@ -358,16 +356,11 @@ class ScalarTrace:
             x = self.names(args[0])
             index = settings(args[1] if len(args) == 2 else kwargs["index"])
             return Names(np.asarray(x.ids[index]), x.kind)
-        try:
-            known = f in ELEMENTWISE or f in OF_TRUTHS
-        except TypeError:
-            raise NotLowered("a function of its own") from None
-        if known and not kwargs:
-            return self.elementwise(f, [self.names(x) for x in args], form)
-        lower = STEPS.get(f)
-        if lower is not None:
-            return lower(self, form, *args, **kwargs)
-        if f in MOVING:
+        if row.op and not kwargs:
+            return self.elementwise(f, row.op, [self.names(x) for x in args], form)
+        if row.does in STEPS:
+            return STEPS[row.does](self, form, *args, **kwargs)
+        if row.moves:
             return self.moved(f, args, kwargs)
         raise NotLowered(getattr(f, "__name__", str(f)))
 
@@ -395,7 +388,7 @@ class ScalarTrace:
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if self.whole and (nested := getattr(f, "nested", None)) is not None:
             return nested_loop(self, nested, f.layouts, args)
-        if f not in MOVING:
+        if not lowering_of(f).moves:
             raise NotLowered(getattr(f, "__name__", str(f)))
         if f is np.broadcast_arrays:
             xs = [self.names(x) for x in args]

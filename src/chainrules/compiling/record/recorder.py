@@ -40,7 +40,7 @@ from ...rules.tracing.views import Path, axes_of, follow, forget, root_of
 from ...rules.tracing.writing import begin_write, written
 from ..ir.forms import ValueForm
 from ..ir.looks import Look, NotRecordable, bits
-from ..ir.structure import gives_one_shape, may_raise
+from ..ir.lowering import gives_one_shape, may_raise
 from ..native.operation import INPUT, NO_OPTIONS, Operation
 from . import predicates as about
 from .constants import Constants

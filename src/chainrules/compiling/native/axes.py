@@ -1,15 +1,10 @@
 """The axes of a loop nest: their order, which are one, and the pieces that threads do."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
 from .limits import PIECE_POINTS, REST_POINTS
 from .request import Input, NativeProgram, Output
-
-__all__ = ["PIECE", "Axes", "AxisPieces", "axes_of", "pieces_of"]
-
 
 #: What a nest in pieces takes besides its arguments: the first row, and the one after the last.
 PIECE = ("whole", "whole")

@@ -4,8 +4,6 @@ What a row computes it computes once, in registers, and only as far as its guard
 within a way is written into it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,8 +16,6 @@ from .operation import INPUT
 from .operations import emit
 from .request import kind_of
 from .way_tree import GuardNode, NestedLoop, NestedResult, SharedValues, WayTree
-
-__all__ = ["BranchingLoop"]
 
 
 class BranchingLoop:

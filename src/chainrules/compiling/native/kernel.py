@@ -1,7 +1,5 @@
 """``build``: a request in, a function that Python can call out."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -13,8 +11,6 @@ from .locks import making
 from .machine import Code, host_width, llvm
 from .operation import Operation
 from .request import Input, NativeProgram, Output, checked
-
-__all__ = ["Kernel", "available", "build", "code_of", "text_of"]
 
 #: Takes one argument for each input, then one for each output: arrays and Python floats.
 Kernel: TypeAlias = Callable[..., None]

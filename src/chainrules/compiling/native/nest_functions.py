@@ -1,7 +1,5 @@
 """A loop nest as a function: its arguments are those of a call, or lie where a table says."""
 
-from __future__ import annotations
-
 import math
 
 from .assembler import FunctionText, Module
@@ -10,8 +8,6 @@ from .limits import MANY_POINTS
 from .nests import Nest, fill
 from .operations import LIBM
 from .request import NativeProgram, parameters
-
-__all__ = ["write_nest"]
 
 # More functions of mathematics than so many are not written out at each call: written out they run
 # faster by a third, on many points, and take five times as long to compile.

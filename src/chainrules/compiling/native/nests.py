@@ -9,8 +9,6 @@ Sums run in several registers; every 64 steps these are added to a total that ke
 took (two doubles), so the error does not grow with the length.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -28,8 +26,6 @@ from .operations import emit
 from .registers import places_of, planned, store_row
 from .request import NativeProgram, Output, kind_of, neutral_of
 from .results import Result, State
-
-__all__ = ["Nest", "fill"]
 
 
 def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: int) -> None:

@@ -8,8 +8,6 @@ has one addition and one multiplication, with y carried over and x read at a dis
 :mod:`.placement` says what is a loop and where values lie.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -24,9 +22,6 @@ from .operations import LIBM, emit
 from .placement import Part, Placement
 from .request import NativeProgram, parameters
 from .slots import read_entry, read_slot, write_entry, write_slot
-
-__all__ = ["Numbers", "TooLongError"]
-
 
 # Most operations as one line: much faster than by the emitters, which say the same.
 _TEMPLATES = {

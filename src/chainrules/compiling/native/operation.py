@@ -4,13 +4,9 @@ A recording has operations by functions of NumPy on whole arrays. Loops, scalari
 requests for machine code have native operations on numbers.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from .kinds import kind_of_constant
-
-__all__ = ["INPUT", "NO_OPTIONS", "NativeConstant", "Operation"]
 
 INPUT = "input"  # the function of what a program is given
 NO_OPTIONS: dict[str, Any] = {}

@@ -5,8 +5,6 @@ maximum, NaN included. Numbers of one operation are of one kind; ``float32``, ``
 one to another. A truth is an ``i1``, never a number.
 """
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Callable, Sequence
@@ -16,18 +14,6 @@ from .assembler import Lanes
 from .functions import as_function, each_lane
 from .kinds import KINDS, is_float, is_whole
 from .operation import NativeConstant, Operation
-
-__all__ = [
-    "COMMUTATIVE",
-    "CONVERSIONS",
-    "LIBM",
-    "OPERATIONS",
-    "POWERS",
-    "converted",
-    "emit",
-    "result_kind",
-    "without_power",
-]
 
 Operand = Any  # a register, or a Python number or bool
 Emitter = Callable[..., str]

@@ -7,8 +7,6 @@ repetition before; always the same; an entry of an array; a value from memory. T
 equal distances, or where a table says.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -20,9 +18,6 @@ from .limits import FUNCTION_OPERATIONS, SEARCHED_OPERATIONS
 from .loops import RepeatedRun, find_runs
 from .operations import COMMUTATIVE
 from .request import NativeProgram
-
-__all__ = ["Part", "OutputPlace", "Placement"]
-
 
 Ints = np.ndarray
 

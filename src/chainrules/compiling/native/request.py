@@ -1,7 +1,5 @@
 """Request for a native function: inputs, outputs, and the checked operations between them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,8 +9,6 @@ import numpy as np
 from .kinds import is_whole
 from .operation import NativeConstant, Operation
 from .operations import result_kind, without_power
-
-__all__ = ["Input", "Output", "NativeProgram", "checked", "parameters"]
 
 _REDUCTIONS = {
     "number": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},

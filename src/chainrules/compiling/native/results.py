@@ -5,15 +5,11 @@ halves. The total of a sum is two numbers: the sum as rounded and what rounding 
 error of a long sum is that of the short ones of which it is made.
 """
 
-from __future__ import annotations
-
 from .assembler import Lanes
 from .kinds import BYTES, is_float
 from .memory import load_one, mask_of
 from .operations import converted, emit
 from .request import Output, neutral_of
-
-__all__ = ["Result", "State"]
 
 State = list[str]
 

@@ -6,8 +6,6 @@ arguments in which array it lies (a base), and how many bytes from where that be
 text nor the time to compile it grows with the number of calls.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
 
@@ -21,8 +19,6 @@ from .machine import host_width
 from .nest_functions import write_nest
 from .operation import Operation
 from .request import Input, Output, checked, parameters
-
-__all__ = ["NestSequence"]
 
 # Functions in use: between calls of NumPy, too, a loop of Python asks for the same again.
 _known: weakref.WeakValueDictionary[str, Callable[..., None]] = weakref.WeakValueDictionary()

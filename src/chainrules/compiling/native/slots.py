@@ -1,7 +1,5 @@
 """Text that reads and writes single values: in arrays that are passed, and in memory ``@m``."""
 
-from __future__ import annotations
-
 from .assembler import FunctionText, Lanes
 from .operations import as_real, as_truth
 

@@ -7,8 +7,6 @@ was recorded with is not the one of this step: the next is asked, and where none
 returns, to be told what to do.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 
@@ -22,8 +20,6 @@ from .machine import Code
 from .numbers import Numbers
 from .request import Input, Output, checked, parameters
 from .way_tree import Way
-
-__all__ = ["BODY", "StepBody", "driver", "driver_text", "integrand_address"]
 
 #: The arrays of a body: carry, captured, row in; next carry, row out, truths.
 BODY = "ckxoyt"

@@ -6,8 +6,6 @@ the rows each piece gives a part, and the parts are put together in their order:
 not depend on who did what.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable
@@ -18,8 +16,6 @@ import numpy as np
 
 from .axes import AxisPieces
 from .request import NativeProgram
-
-__all__ = ["InPieces", "share"]
 
 _JOIN: dict[str, np.ufunc] = {
     "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,

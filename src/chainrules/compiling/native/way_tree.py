@@ -14,8 +14,6 @@ from .operation import INPUT, NativeConstant, Operation
 from .operations import result_kind, without_power
 from .request import kind_of
 
-__all__ = ["GuardNode", "NestedLoop", "NestedResult", "SharedValues", "Way", "WayTree"]
-
 
 class Way(NamedTuple):
     """One way through a step, as operations on numbers.

@@ -19,8 +19,8 @@ def native_code_is_right(monkeypatch):
         wrong.extend(text for text in self.warned if "native code gave something else" in text)
         return recording
 
-    def of_recorded_shape(self, position, step):
-        y, form = lowered(self, position, step), step.form
+    def of_recorded_shape(self, step):
+        y, form = lowered(self, step), step.form
         if type(y) is Names and form is not None and y.ids.shape != form.shape:
             wrong.append(f"{step.function} of shape {y.ids.shape}, and {form.shape} was recorded")
         return y

@@ -68,7 +68,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
         If a step of it has no native form, or a result another form than what is carried.
     """
     refuse_last_bits(recorder)
-    trace = ScalarTrace(recorder, _positions(output), whole=True)
+    trace = ScalarTrace.of(recorder, _positions(output), whole=True)
     reads = [(held, at) for held, layout in layouts.read for at in range(layout.size)]
     wanted: list[tuple[int, str, int]] = []
     places = [("o", p) for p in layouts.carry.places] + [("y", p) for p in layouts.given.places]

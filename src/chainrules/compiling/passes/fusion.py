@@ -67,7 +67,6 @@ class Fused:
         for look in recorder.looks:
             self.groups.demand(Slot(look.position))
         read = {name for item in self.groups.items if type(item) is Group for name in item.names()}
-        at = 0
         parts = self.parts
         loops: list[Loop] = []  # that follow each other
 
@@ -86,16 +85,14 @@ class Fused:
                     put([""])  # an empty line between two
                 loops.append(loop)
                 continue
-            lines: list[str] = []
-            at = self.writer.looks_before(item.position, at, recorder.looks, lines)
+            lines = self.writer.looks_before(item.position)
             if self.is_made(item):
                 lines.append(f"v{item.position} = {self.call(item)}")
                 if f"w{item.position}" in read:
                     lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
             put(lines)
-        lines = []
-        self.writer.looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
-        put([*lines, f"return None, {self.writer.expression(output, final=True)}"])
+        returned = f"return None, {self.writer.expression(output, final=True)}"
+        put([*self.writer.last_looks(), returned])
         if len(parts) > SCHEDULED_LINES:
             raise NotLowered("more calls of NumPy than one function of Python takes")
         head = [

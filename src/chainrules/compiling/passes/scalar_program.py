@@ -66,7 +66,7 @@ class NativeLine:
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
         shared = Shared(recorder)
-        self.line = ScalarTrace(recorder, shared.roots)
+        self.line = ScalarTrace.of(recorder, shared.roots)
         self.given_forms = [recorder.steps[position].form for position in recorder.inputs]
         self.looks = recorder.looks
         self.numbers: list[int] = []

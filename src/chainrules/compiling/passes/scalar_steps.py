@@ -217,37 +217,38 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     return parts[k]
 
 
-def _counted(line: Any, x: Names) -> Names:
-    """Return a truth value as the integer that it is among integers."""
-    if x.kind != "b1" or x.ids.ndim:
-        return x
-    x = line.as_kind(x, "i8")
-    line.bounds[int(x.ids)] = 1
-    return x
+def _bound(line: Any, x: Names) -> int:
+    """Return what an integer is not larger than; a truth value among integers is 0 or 1."""
+    if x.kind == "b1":
+        return 1
+    name = int(x.ids)
+    return abs(int(line.constants[-name - 1])) if name < 0 else line.bounds.get(name, LARGEST)
 
 
-def of_counts(line: Any, name: str, xs: list[Names]) -> Names:
-    """Lower an operation on Python's integers, which a float64 holds exactly to 2**53."""
-    xs = [_counted(line, x) for x in xs]
-    if any(x.kind != "i8" or x.ids.ndim for x in xs):
+def of_counts(line: Any, name: str, xs: list[Names]) -> tuple[Names, int]:
+    """Lower an operation on Python's integers, which a float64 holds exactly to 2**53.
+
+    Returned is besides what the result is not larger than.
+    """
+    if any(x.kind not in ("i8", "b1") or x.ids.ndim for x in xs):
         raise NotLowered(f"{name} of floats among integers")
-    bounds = [line.bounds.get(int(x.ids), LARGEST) for x in xs]
-    bounds = [
-        abs(int(line.constants[-int(x.ids) - 1])) if x.ids < 0 else bound
-        for x, bound in zip(xs, bounds, strict=True)
-    ]
+    bounds = [_bound(line, x) for x in xs]
     if name not in ("add", "subtract", "multiply", "negative", "remainder"):
         raise NotLowered(f"{name} of integers")
     bound = math.prod(bounds) if name == "multiply" else sum(bounds)
     if bound > _EXACT:
         raise NotLowered("integers that may be larger than a float64 holds exactly")
-    y = line.each(name, "i8", *xs)
-    line.bounds[int(y.ids)] = bound
-    return y
+    return line.each(name, "i8", *[line.as_kind(x, "i8") for x in xs]), bound
 
 
-def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[Names]:
-    """Return what a loop within a step gives: how many rounds there were, its carry, its rows."""
+def nested_loop(
+    line: Any, loop: NestedLoop, layouts: Any, args: tuple
+) -> tuple[list[Names], list[int]]:
+    """Return what a loop within a step gives: how many rounds there were, its carry, its rows.
+
+    Returned are besides the names of what is to be finite.
+    """
+    finite: list[int] = []
     names = [line.names(x) for x in args]
     if any(x.kind == "b1" for x in names):
         raise NotLowered("a truth that a loop takes")
@@ -277,8 +278,8 @@ def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[
         shape = (*numbers.shape[:-1], *place.form.shape)
         found.append(Names(np.array(ids, np.int64).reshape(shape), "i8" if place.whole else "f8"))
         if loop.finite and not place.whole:
-            line.finite += ids
-    return found
+            finite += ids
+    return found, finite
 
 
 #: By the names of lowerings in the table.

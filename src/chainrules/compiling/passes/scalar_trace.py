@@ -33,24 +33,18 @@ _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minim
 
 
 class ScalarTrace:
-    """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for.
+    """Operations on numbers, to which the steps of a recording are lowered one after another.
 
     With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
     that may have grown beyond what a float64 holds exactly; ``finite`` of what a loop gives, where
     it is to be run in Python if it is not finite.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        kept: frozenset[int] | set[int] = frozenset(),
-        whole: bool = False,
-    ) -> None:
-        self.whole = whole
+    def __init__(self, steps: list[Operation], whole: bool = False) -> None:
+        self.steps, self.whole = steps, whole
         self.exact: list[int] = []
         self.bounds: dict[int, int] = {}  # of integers, by name: what they are not larger than
         self.finite: list[int] = []
-        self.steps = recorder.steps
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
         self.ops: list[Operation] = []
@@ -58,18 +52,33 @@ class ScalarTrace:
         self.inputs: list[Input] = []
         self.ends: list[int] = []  # after each step, how many operations there are
         self.values: dict[int, Any] = {}
+        self.first = 0  # the name of the first result, behind those of the inputs
+
+    @classmethod
+    def of(
+        cls,
+        recorder: Recorder,
+        kept: frozenset[int] | set[int] = frozenset(),
+        whole: bool = False,
+    ) -> "ScalarTrace":
+        """Return a recording lowered; the results of steps ``kept`` are asked for."""
+        trace = cls(recorder.steps, whole)
         for position in recorder.inputs:
-            self.values[position] = self.input(recorder.steps[position].form)
-        self.first = len(self.inputs)
-        most = WRITTEN_OPERATIONS if whole else SCALAR_OPERATIONS
+            trace.values[position] = trace.input(recorder.steps[position].form)
+        trace.first = len(trace.inputs)
         for position, step in recorder.plan.items():
-            self.values[position] = self.lowered(position, step)
-            self.ends.append(len(self.ops))
-            if len(self.ops) > most:
-                raise NotLowered("too many operations on single numbers")
+            trace.add(position, trace.lowered(step))
             for read in recorder.last_reads.get(position, ()):
                 if read not in kept:
-                    del self.values[read]
+                    del trace.values[read]
+        return trace
+
+    def add(self, position: int, names: Any) -> None:
+        """Enter what the step at ``position`` gives, behind its operations."""
+        self.values[position] = names
+        self.ends.append(len(self.ops))
+        if len(self.ops) > (WRITTEN_OPERATIONS if self.whole else SCALAR_OPERATIONS):
+            raise NotLowered("too many operations on single numbers")
 
     # ---- inputs and constants -------------------------------------------------------------------
 
@@ -266,7 +275,9 @@ class ScalarTrace:
         if name in LOGIC:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
         if kind == "i8" and form.kind is int and not self.whole:
-            return of_counts(self, name, xs)
+            y, bound = of_counts(self, name, xs)
+            self.bounds[int(y.ids)] = bound
+            return y
         if kind == "i8" and name not in _WHOLE:
             if name != "multiply" or not self.whole:
                 raise NotLowered(f"{name} of integers")
@@ -340,8 +351,8 @@ class ScalarTrace:
 
     # ---- steps ----------------------------------------------------------------------------------
 
-    def lowered(self, position: int, step: Operation) -> Any:
-        """Return the names of what the step at ``position`` gives."""
+    def lowered(self, step: Operation) -> Any:
+        """Return the names of what a step gives."""
         f, args, kwargs, form, _ = step
         if form is None:
             return self.several(f, args, kwargs)
@@ -387,7 +398,9 @@ class ScalarTrace:
 
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if self.whole and (nested := getattr(f, "nested", None)) is not None:
-            return nested_loop(self, nested, f.layouts, args)
+            found, finite = nested_loop(self, nested, f.layouts, args)
+            self.finite += finite
+            return found
         if not lowering_of(f).moves:
             raise NotLowered(getattr(f, "__name__", str(f)))
         if f is np.broadcast_arrays:

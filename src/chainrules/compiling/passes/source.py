@@ -64,6 +64,7 @@ class Writer:
         self.sources: list[str] = []  # of the pieces
         self.names: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
+        self.looked = 0  # looks that are written so far
         self.reads: set[int] = set()
         self.factors: set[int] = set()  # the matrices that have been factorised
 
@@ -93,18 +94,17 @@ class Writer:
         return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
 
     def pieces(self) -> list[Callable]:
-        plan, looks = list(self.plan.items()), self.recorder.looks
+        plan = list(self.plan.items())
         blocks: list[tuple[list[str], set[int], set[int]]] = []
-        at = 0
         for start in range(0, max(len(plan), 1), PIECE_LINES):
             lines: list[str] = []
             self.reads, made, self.factors = set(), set(), set()
             for position, step in plan[start : start + PIECE_LINES]:
-                at = self.looks_before(position, at, looks, lines)
+                lines += self.looks_before(position)
                 lines.append(f"v{position} = {self.step(step)}")
                 made.add(position)
             if start + PIECE_LINES >= len(plan):
-                self.looks_before(len(self.recorder.steps) + 1, at, looks, lines)
+                lines += self.last_looks()
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
             blocks.append((lines, self.reads - made, made))
         pieces, later = [], set[int]()  # what is read by pieces behind
@@ -125,11 +125,15 @@ class Writer:
         piece: Callable = names.pop("piece")  # else it waits for Python's collector
         return piece
 
-    def looks_before(self, position: int, at: int, looks: list[Look], lines: list[str]) -> int:
-        while at < len(looks) and looks[at].before <= position:
-            lines.append(self.look(at, looks[at]))
-            at += 1
-        return at
+    def looks_before(self, position: int) -> list[str]:
+        """Return the lines of the looks before a step that are not written yet."""
+        looks, first = self.recorder.looks, self.looked
+        while self.looked < len(looks) and looks[self.looked].before <= position:
+            self.looked += 1
+        return [self.look(at, looks[at]) for at in range(first, self.looked)]
+
+    def last_looks(self) -> list[str]:
+        return self.looks_before(len(self.recorder.steps) + 1)
 
     def look(self, at: int, look: Look) -> str:
         x = self.expression(Slot(look.position))

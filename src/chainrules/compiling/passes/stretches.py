@@ -27,40 +27,33 @@ from .source import Missed, Writer
 _PARTS = (operator.getitem, part_at)  # of a result with several
 
 
-class CallFinder(ScalarTrace):
-    """A trace that goes on behind a step without a native form: what it gives is an input."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.calls: set[int] = set()
-        self.reserved: dict[int, Any] = {}
-        self.plan = recorder.plan
-        super().__init__(recorder, set(self.plan) | set(recorder.inputs))
-
-    def input(self, form: ValueForm | None) -> Any:
-        """Return the names of an input; of the first one all results have some, too."""
-        if not self.reserved:
-            self.reserved = {-1: None}
-            for position, step in self.plan.items():
-                self.reserved[position] = self._given(step.form)
-        return self._given(form)
-
-    def _given(self, form: ValueForm | None) -> Any:
-        if form is not None and form.kind is int:
-            return None  # it may be as large as it likes
+def calls_in(recorder: Recorder) -> set[int]:
+    """Return the steps without a native form: what each gives is an input of those behind it."""
+    trace, calls = ScalarTrace(recorder.steps), set()
+    given = {position: _input(trace, step.form) for position, step in recorder.plan.items()}
+    for position in recorder.inputs:
+        trace.values[position] = _input(trace, recorder.steps[position].form)
+    trace.first = len(trace.inputs)
+    for position, step in recorder.plan.items():
         try:
-            return super().input(form)
-        except NotLowered:
-            return None  # what reads it is called
-
-    def lowered(self, position: int, step: Operation) -> Any:
-        try:
-            y = super().lowered(position, step)
+            y = trace.lowered(step)
         except Exception:  # a step with options that its lowering does not know, too
             y = None
         if y is None or (type(y) is list and not all(type(part) is Names for part in y)):
-            self.calls.add(position)
-            y = self.reserved[position]
-        return y
+            calls.add(position)
+            y = given[position]
+        trace.add(position, y)
+    return calls
+
+
+def _input(trace: ScalarTrace, form: ValueForm | None) -> Names | None:
+    """Return the names of an input; None where what reads it is called."""
+    if form is not None and form.kind is int:
+        return None  # it may be as large as it likes
+    try:
+        return trace.input(form)
+    except NotLowered:
+        return None
 
 
 class NativeStretch:
@@ -123,7 +116,7 @@ class Stretches:
     def __init__(self, recorder: Recorder, output: Any) -> None:
         self.recorder = recorder
         _refuse_last_bits(recorder)
-        calls = CallFinder(recorder).calls
+        calls = calls_in(recorder)
         if not calls or len(recorder.plan) - len(calls) < STRETCH_STEPS:
             raise NotLowered("few steps that are none of numbers")
         self.writer = Writer(recorder, output, False, missed="({}, {}), None")

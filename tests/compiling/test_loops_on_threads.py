@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
-from native.native_interpreter import op
+from native.native_interpreter import build, op
 
 import chainrules as cr
-from chainrules.compiling.native import Input, Output, available, axes, build
+from chainrules.compiling.native import Input, Output, available, axes
 from chainrules.compiling.native.threads import InPieces
 from chainrules.compiling.passes import scalar_program
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from chainrules.compiling.native import NativeConstant, Operation
+from chainrules.compiling import native
+from chainrules.compiling.native import NativeConstant, Operation, Request
 from chainrules.compiling.native.operations import CONVERSIONS
 
 REDUCE = {
@@ -18,6 +19,11 @@ REDUCE = {
 def op(name, *operands):
     """Return an operation of native code: integers are numbers of values, all else constants."""
     return Operation(name, tuple(x if type(x) is int else NativeConstant(x) for x in operands))
+
+
+def build(shape, inputs, ops, outputs, threads=1):
+    """Return a kernel."""
+    return native.build(Request(shape, inputs, ops, outputs), threads)
 
 
 def apply(name, *xs):

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from native_interpreter import op
+from native_interpreter import build, op
 
-from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native import entry as entries
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")

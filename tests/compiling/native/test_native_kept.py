@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("llvmlite")
 pytest.importorskip("platformdirs")
 
-from native_interpreter import op
+from native_interpreter import build, op
 
 import chainrules as cr
-from chainrules.compiling.native import Input, Output, available, build, disk_cache
+from chainrules.compiling.native import Input, Output, available, disk_cache
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 

@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("llvmlite")
 mpmath = pytest.importorskip("mpmath")
 
-from native_interpreter import op
+from native_interpreter import build, op
 
-from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native import kernel as kernels
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")

@@ -7,9 +7,9 @@ pytest.importorskip("llvmlite")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from native_interpreter import interpret, op
+from native_interpreter import build, interpret, op
 
-from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native.loops import RepeatedRun, find_runs
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from native_interpreter import REDUCE, op
+from native_interpreter import REDUCE, build, op
 
-from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native import kernel as kernels
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")

@@ -168,7 +168,7 @@ class StagedProgram:
                 yield f" native function, number of loops: {len(part.loops)}"
                 for loop in part.loops:
                     made = ", ".join(f"v{p}" for p in loop.made)
-                    name = f"loop over {loop.shape}, {len(loop.ops)} operations"
+                    name = f"loop over {loop.request.shape}, {len(loop.request.ops)} operations"
                     yield PrintedLine(made, name, tuple(loop.given), "", self._line_of(loop.made))
             elif part:
                 yield PrintedLine("", part, (), "", self._line_of(_made_by(part)))
@@ -208,7 +208,7 @@ class StagedProgram:
         from ..native import text_of
 
         for request in self.lowered.requests():
-            yield text_of(*request)
+            yield text_of(request)
 
 
 def _guard(look: Look) -> PrintedLine:

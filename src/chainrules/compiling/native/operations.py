@@ -42,32 +42,10 @@ LOGIC = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
 COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", *LOGIC})
 
 # NumPy's name and C's.
-LIBM = {
-    "cbrt": "cbrt",
-    "exp": "exp",
-    "exp2": "exp2",
-    "expm1": "expm1",
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-    "arctan2": "atan2",
-    "hypot": "hypot",
-    "power": "pow",
-    "fmod": "fmod",
-}
+_SAME = "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh hypot fmod"
+_INVERSE = "sin cos tan sinh cosh tanh tan2"
+LIBM = {name: name for name in _SAME.split()} | {"power": "pow"}
+LIBM |= {f"arc{name}": f"a{name}" for name in _INVERSE.split()}
 
 
 def _extreme(how: str) -> Emitter:

@@ -48,6 +48,28 @@ class Output(NamedTuple):
     of: int | None = None
 
 
+class Request(NamedTuple):
+    """Elementwise operations over a shape, with reductions, to be made machine code.
+
+    Attributes
+    ----------
+    shape
+        The iteration shape; ``()`` for operations on single numbers, up to some hundred thousand.
+    inputs
+        What is read. Their values have the numbers 0, 1, ...
+    ops
+        Their values are numbered on. An operand is a value's number or a constant.
+    outputs
+        What is stored. An array may be written and read at the same time only if both have the
+        same strides and offset, and never if ``shape`` is ``()``.
+    """
+
+    shape: tuple[int, ...]
+    inputs: Sequence[Input]
+    ops: Sequence[Operation]
+    outputs: Sequence[Output]
+
+
 class NativeProgram(NamedTuple):
     """A request with the kind of each value ("f8", "b1", ...) and the reductions as they are done.
 
@@ -107,13 +129,9 @@ def kind_of(operand: int | NativeConstant, kinds: Sequence[str]) -> str:
     return operand.kind if isinstance(operand, NativeConstant) else kinds[operand]
 
 
-def checked(
-    shape: Sequence[int],
-    inputs: Sequence[Input],
-    ops: Sequence[Operation],
-    outputs: Sequence[Output],
-) -> NativeProgram:
+def checked(request: Request) -> NativeProgram:
     """The request with its kinds; TypeError where an operation does not take its operands."""
+    shape, inputs, ops, outputs = request
     kinds = [x.dtype for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
     simplified = list(ops)
@@ -145,7 +163,7 @@ def checked(
             codes.append(known.setdefault(("bool", "f8"), len(known)))
             kinds.append("b1")
     signatures = list(known)
-    return NativeProgram(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
+    return NativeProgram(shape, list(inputs), simplified, done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:

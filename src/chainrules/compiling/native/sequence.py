@@ -17,8 +17,7 @@ from .kernel import code_of
 from .locks import making
 from .machine import host_width
 from .nest_functions import write_nest
-from .operation import Operation
-from .request import Input, Output, checked, parameters
+from .request import Request, checked, parameters
 
 # Functions in use: between calls of NumPy, too, a loop of Python asks for the same again.
 _known: weakref.WeakValueDictionary[str, Callable[..., None]] = weakref.WeakValueDictionary()
@@ -63,10 +62,12 @@ class NestSequence:
 
     Examples
     --------
-    >>> double = (3,), [Input("f8", (1,))], [Operation("add", (0, 0))], [Output(1, (1,))]
+    >>> from chainrules.compiling.native import Input, Operation, Output
+    >>> ops = [Operation("add", (0, 0))]
+    >>> double = Request((3,), [Input("f8", (1,))], ops, [Output(1, (1,))])
     >>> sequence = NestSequence()
     >>> for _ in range(3):
-    ...     sequence.add(*double, [(1, 0), (1, 0)])
+    ...     sequence.add(double, [(1, 0), (1, 0)])
     >>> run, table = sequence.built(["array"])
     >>> y = np.arange(3.0)
     >>> run(table, y)
@@ -75,19 +76,11 @@ class NestSequence:
     """
 
     def __init__(self) -> None:
-        self.known: dict[str, tuple[int, tuple]] = {}
+        self.known: dict[str, tuple[int, Request]] = {}
         self.table: list[int] = []
 
-    def add(
-        self,
-        shape: tuple[int, ...],
-        inputs: Sequence[Input],
-        ops: Sequence[Operation],
-        outputs: Sequence[Output],
-        places: Sequence[Place],
-    ) -> None:
-        """Append a nest, asked for as of :func:`.kernel.build`, and where its arguments lie."""
-        nest = shape, inputs, ops, outputs
+    def add(self, nest: Request, places: Sequence[Place]) -> None:
+        """Append a nest, and where its arguments lie."""
         number, _ = self.known.setdefault(repr(nest), (len(self.known), nest))
         self.table += [number, 2 + 2 * len(places)]
         for place in places:
@@ -108,7 +101,7 @@ class NestSequence:
     def _made(self, kinds: Sequence[str]) -> Callable[..., None]:
         module = Module()
         for number, nest in self.known.values():
-            program = checked(*nest)
+            program = checked(nest)
             write_nest(program, module, program.lanes(host_width()), name=f"@nest{number}")
         stores = []
         for k, kind in enumerate(kinds, 1):

@@ -18,7 +18,7 @@ from .kernel import code_of
 from .locks import making
 from .machine import Code
 from .numbers import Numbers
-from .request import Input, Output, checked, parameters
+from .request import Input, Output, Request, checked, parameters
 from .way_tree import Way
 
 #: The arrays of a body: carry, captured, row in; next carry, row out, truths.
@@ -212,7 +212,7 @@ def _body_code(way: Way) -> Code:
         for k, (x, held, at) in enumerate(way.outputs)
     ]
     module = Module()
-    numbers = Numbers(checked((), read, way.ops, stored), module)
+    numbers = Numbers(checked(Request((), read, way.ops, stored)), module)
     module.globals.append(
         _STEP.format(
             taken=", ".join(f"ptr %{held}" for held in BODY),

@@ -28,9 +28,9 @@ class InPieces:
 
     Examples
     --------
-    >>> from chainrules.compiling.native import Input, Operation, Output, build
+    >>> from chainrules.compiling.native import Input, Operation, Output, Request, build
     >>> inputs, ops = [Input("f8", (1,))], [Operation("add", (0, 0))]
-    >>> double = build((200_000,), inputs, ops, [Output(1, (1,))], threads=2)
+    >>> double = build(Request((200_000,), inputs, ops, [Output(1, (1,))]), threads=2)
     >>> y = np.empty(200_000)
     >>> double(np.arange(200_000.0), y)
     >>> y[-1]

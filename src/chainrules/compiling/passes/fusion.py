@@ -8,7 +8,6 @@ NumPy, as in a replay.
 
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,12 @@ from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
 from ..ir.scalars import NotLowered, refuse_last_bits
 from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, RealValue, Stored, doubled
-from ..native import NativeConstant, Operation, Output
+from ..native import NativeConstant, Operation, Output, Request
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
 from .groups import Grouping, NumpyCall
 from .schedule import Loop, Stretch
-from .source import NAME, Missed, Writer
+from .source import NAME, Run, Writer, defined
 
 
 class Fused:
@@ -52,7 +51,7 @@ class Fused:
             raise NotLowered("nothing but calls of NumPy")
         self.stretches: list[Stretch] = []
         self.parts: list[str | Stretch] = []  # in the order in which they run
-        self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
+        self.run: Run = self.written(output)
         calls = [
             item for item in self.groups.items if type(item) is NumpyCall and self.is_made(item)
         ]
@@ -61,7 +60,7 @@ class Fused:
         self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
         self.how += [_by_whom(call) for call in calls]
 
-    def written(self, output: Any) -> Callable:
+    def written(self, output: Any) -> Run:
         recorder = self.recorder
         self.groups.demand(recorder.outputs)
         for look in recorder.looks:
@@ -103,14 +102,14 @@ class Fused:
         body = self.writer.let_go(self.lines_of(parts))
         given = ", ".join(f"v{p}" for p in recorder.inputs)
         unpacked = [f"({given},) = values"] if given else []
-        self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.writer.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray, "__name__": __name__,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray,
             **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
-        exec(compile(self.source, "<native recording>", "exec"), names)
-        run: Callable = names.pop("run")  # a function among its own names waits for the collector
+        lines = ["def run(values):", *unpacked, *head, *body]
+        run: Run
+        run, self.source = defined(lines, names, "<native recording>")
         return run
 
     def lines_of(self, parts: list) -> list[str]:
@@ -127,10 +126,9 @@ class Fused:
                 lines.append(part)
         return lines
 
-    def requests(self) -> list[tuple]:
+    def requests(self) -> list[Request]:
         """Return what :func:`native.build` is asked for, of each loop."""
-        loops = [loop for stretch in self.stretches for loop in stretch.loops]
-        return [(loop.shape, loop.inputs, loop.ops, loop.outputs) for loop in loops]
+        return [loop.request for stretch in self.stretches for loop in stretch.loops]
 
     def is_made(self, call: NumpyCall) -> bool:
         return not call.lazy or call.position in self.groups.demanded
@@ -219,9 +217,8 @@ class Fused:
         whole = self.groups.whole_made.union(group.of_step)
         filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
         divided = {p: self.groups.divided[p] for p in stored if p in self.groups.divided}
-        return Loop(
-            group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
-        )
+        request = Request(group.shape, list(inputs), ops, outputs)
+        return Loop(request, list(given), list(stored), filled, divided)
 
 
 def _by_whom(call: NumpyCall) -> str:

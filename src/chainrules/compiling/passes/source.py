@@ -39,6 +39,14 @@ _PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
 NAME = re.compile(r"\b[fvw]\d+\b")
 
 Missed = tuple[int, Hashable]  # which look saw something else, and what
+Run = Callable[[list], tuple[Missed | None, Any]]
+
+
+def defined(lines: list[str], names: dict[str, Any], file: str) -> tuple[Any, str]:
+    """Return the function of one argument that ``lines`` define, and its source."""
+    source, names = "\n    ".join(lines), {**names, "__name__": __name__}
+    exec(compile(source, file, "exec"), names)
+    return names.popitem()[1], source  # a function among its own names waits for the collector
 
 
 class Writer:
@@ -118,11 +126,10 @@ class Writer:
         text = [f"v{position} = r[{position}]" for position in sorted(reads)]
         text += lines
         text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
-        source = "\n    ".join(["def piece(r):", *self.let_go(text)])
+        lines = ["def piece(r):", *self.let_go(text)]
+        piece: Callable
+        piece, source = defined(lines, self.names, f"<recording, piece {k}>")
         self.sources.append(source + "\n")
-        names = {**self.names, "__name__": __name__}
-        exec(compile(source, f"<recording, piece {k}>", "exec"), names)
-        piece: Callable = names.pop("piece")  # else it waits for Python's collector
         return piece
 
     def looks_before(self, position: int) -> list[str]:

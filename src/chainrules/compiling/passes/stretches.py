@@ -6,7 +6,7 @@ whole because of one step.
 """
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -18,11 +18,12 @@ from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, WHOLE, Look
 from ..ir.references import CopyOf
 from ..ir.scalars import FLOATS, Names, NotLowered
+from ..native import Request
 from ..native.operation import INPUT, Operation
 from ..record.recorder import Recorder
 from .scalar_program import NativeLine
 from .scalar_trace import ScalarTrace
-from .source import Missed, Writer
+from .source import Run, Writer, defined
 
 _PARTS = (operator.getitem, part_at)  # of a result with several
 
@@ -127,10 +128,9 @@ class Stretches:
         body = self._body(output)
         unpacked = ", ".join(f"v{p}" for p in recorder.inputs)
         head = [f"{unpacked}, = values"] if recorder.inputs else []
-        self.source = "\n    ".join(["def run(values):", *head, *body])
-        names = {**self.writer.names, "__name__": __name__}
-        exec(compile(self.source, "<stretches>", "exec"), names)
-        self.run: Callable[[list], tuple[Missed | None, Any]] = names.pop("run")
+        self.run: Run
+        lines = ["def run(values):", *head, *body]
+        self.run, self.source = defined(lines, self.writer.names, "<stretches>")
         whole = [p for p in calls if recorder.plan[p].function not in _PARTS]
         self.how = [f"machine code in {len(self.lines)} stretches, and {len(whole)} calls"]
 
@@ -198,7 +198,7 @@ class Stretches:
             made.append(f"if missed is not None: return ({numbers}[missed[0]], missed[1]), None")
         return [*made, f"{results}= results"] if results else made
 
-    def requests(self) -> list[tuple]:
+    def requests(self) -> list[Request]:
         """Return what :func:`native.build` was asked for."""
         return [request for line in self.lines for request in line.requests()]
 

@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 from native_interpreter import apply, build, op
 
 from chainrules.compiling.native import Input, Output, available
-from chainrules.compiling.native.operations import CONVERSIONS, OPERATIONS, result_kind
+from chainrules.compiling.native.operations import CONVERSIONS, OPCODES, result_kind
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -105,7 +105,7 @@ def described(x, shape):
 @pytest.mark.parametrize("name", [*ONE, *TWO])
 def test_of_float32(name):
     for n in (3, 17, 1000):
-        xs = (data(n), data(n, 1))[: OPERATIONS[name]]
+        xs = (data(n), data(n, 1))[: OPCODES[name].arity]
         with np.errstate(all="ignore"):
             xs = [x.astype("f4") for x in xs]
         assert_agree(*elementwise(name, *xs), name)
@@ -115,9 +115,9 @@ def test_of_float32(name):
 @pytest.mark.parametrize("name", OF_WHOLE)
 def test_of_whole_numbers(name, dtype):
     a, b = (np.ravel(x).astype(dtype) for x in np.meshgrid(WHOLE, WHOLE))
-    assert_agree(*elementwise(name, *(a, b)[: OPERATIONS[name]]), name)
+    assert_agree(*elementwise(name, *(a, b)[: OPCODES[name].arity]), name)
     ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
-    assert_agree(*elementwise(name, *(ends, ends[::-1])[: OPERATIONS[name]]), name)
+    assert_agree(*elementwise(name, *(ends, ends[::-1])[: OPCODES[name].arity]), name)
 
 
 @pytest.mark.parametrize("to", CONVERSIONS)

@@ -10,12 +10,13 @@ import numpy as np
 
 from ...rules.linear.steps import Slot
 from ..native import Operation
+from ..native.operations import CONVERSIONS
 from .forms import ValueForm
 from .scalars import NotLowered
 
 KINDS: dict[np.dtype, str] = {np.dtype(k): k for k in ("f8", "f4", "i8", "i4", "b1", "c16", "c8")}
 PARTS = {"c16": "f8", "c8": "f4"}  # what complex numbers are pairs of
-CONVERSIONS = {"f8": "float", "f4": "float32", "i8": "int64", "i4": "int32", "b1": "bool"}
+TO_KIND = {kind: name for name, kind in CONVERSIONS.items()}  # operations that convert
 
 _WEAK = (float, int, complex)  # Python's numbers take the dtype of what they are combined with
 

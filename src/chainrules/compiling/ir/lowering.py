@@ -135,9 +135,6 @@ OF_BOOLEANS = {
     "maximum": "logical_or", "minimum": "logical_and",
 }  # fmt: skip
 
-# Operations on booleans: all others, comparisons too, take booleans as numbers.
-LOGIC = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
-
 
 def lowering_of(f: Any) -> Lowering:
     """Return the row of a function, which may be of any class; an empty one of what has none."""

@@ -5,14 +5,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..native import Input, NativeConstant, Operation
-from ..native.operations import result_kind
+from ..native.operations import OPCODES, result_kind
 from .complexes import COMPLEX
-from .dtypes import CONVERSIONS, PARTS, typed
+from .dtypes import PARTS, TO_KIND, typed
 from .scalars import NotLowered
-
-_COMPARISONS = frozenset({
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
-})  # fmt: skip
 
 
 class LoopInput(NamedTuple):
@@ -90,7 +86,8 @@ class Group:
             return self.op_of_pairs(name, operands, pair.kind)
         kind = result_kind(name, [x.kind for x in operands])
         if (
-            name in _COMPARISONS
+            len(operands) == 2
+            and OPCODES[name].is_test
             and type(operands[0]) is LoopResult
             and type(operands[1]) is NativeConstant
         ):
@@ -145,8 +142,8 @@ class Group:
             return ComplexPair(real, constant(0.0, PARTS[kind]), kind)
         if type(x) is NativeConstant:
             return constant(x.x, kind)
-        check_native(CONVERSIONS[kind], [have])
-        return self.op(CONVERSIONS[kind], x)
+        check_native(TO_KIND[kind], [have])
+        return self.op(TO_KIND[kind], x)
 
 
 def check_native(name: str, kinds: list[str]) -> None:

@@ -6,7 +6,7 @@ from .assembler import FunctionText, Module
 from .axes import PIECE, AxisPieces
 from .limits import MANY_POINTS
 from .nests import Nest, fill
-from .operations import LIBM
+from .operations import OPCODES
 from .request import NativeProgram, parameters
 
 # More functions of mathematics than so many are not written out at each call: written out they run
@@ -36,7 +36,7 @@ def write_nest(
             fill(fn, program.shape, y, names[k], width)
     else:
         functions = [op.function for op in program.ops]
-        calls = sum(f in LIBM or f == "logaddexp" for f in functions)
+        calls = sum(OPCODES[f].c_name != "" or f == "logaddexp" for f in functions)
         many = math.prod(program.shape) >= MANY_POINTS
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         if pieces is None:

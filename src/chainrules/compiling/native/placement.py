@@ -16,7 +16,7 @@ import numpy as np
 
 from .limits import FUNCTION_OPERATIONS, SEARCHED_OPERATIONS
 from .loops import RepeatedRun, find_runs
-from .operations import COMMUTATIVE
+from .operations import OPCODES
 from .request import NativeProgram
 
 Ints = np.ndarray
@@ -104,7 +104,7 @@ class Placement:
 
         Else a + b in one repetition and b + a in the next would not be one body.
         """
-        commutes = np.array([s[0] in COMMUTATIVE for s in self.program.signatures], bool)
+        commutes = np.array([OPCODES[s[0]].commutes for s in self.program.signatures], bool)
         if not len(commutes):
             return
         a, b = self.operands[:, 0].copy(), self.operands[:, 1].copy()

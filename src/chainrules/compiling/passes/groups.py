@@ -14,7 +14,7 @@ from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
 from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from ..ir.forms import ValueForm
-from ..ir.lowering import LOGIC, OF_BOOLEANS, Lowering, lowering_of
+from ..ir.lowering import OF_BOOLEANS, Lowering, lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
@@ -29,6 +29,7 @@ from ..ir.strides import (
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
+from ..native.operations import LOGIC
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor

@@ -10,8 +10,9 @@ from ...config.thresholds import ITEM_ROWS, SEARCHED_TABLE
 from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
-from ..ir.lowering import LOGIC, lowering_of
+from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, kind_of, settings
+from ..native.operations import LOGIC
 from ..native.way_tree import NestedLoop, NestedResult
 
 _EXACT = 1 << 53

@@ -17,11 +17,11 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
 from ..ir.looks import WHOLE, Look, bits
-from ..ir.lowering import LOGIC, OF_BOOLEANS, lowering_of
+from ..ir.lowering import OF_BOOLEANS, lowering_of
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input, NativeConstant, Operation
 from ..native.limits import WRITTEN_OPERATIONS
-from ..native.operations import OPERATIONS
+from ..native.operations import LOGIC, OPCODES
 from ..record.recorder import Recorder
 from .scalar_simplification import simplified
 from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
@@ -269,7 +269,7 @@ class ScalarTrace:
     def elementwise(self, f: Any, name: str, xs: list[Names], form: ValueForm) -> Names:
         if all(x.kind == "b1" for x in xs):
             name = OF_BOOLEANS.get(name, name)
-        if len(xs) != OPERATIONS[name]:
+        if len(xs) != OPCODES[name].arity:
             raise NotLowered(str(f))
         kind = "i8" if self.whole and form.kind is int else kind_of(form)
         if name in LOGIC:

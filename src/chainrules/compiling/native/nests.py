@@ -23,8 +23,9 @@ from .limits import MANY_POINTS, SHORT_ROWS, SUM_BLOCK
 from .memory import load, load_one, store, store_pairs
 from .operation import NativeConstant, Operation
 from .operations import emit
+from .reductions import REDUCTIONS
 from .registers import places_of, planned, store_row
-from .request import NativeProgram, Output, kind_of, neutral_of
+from .request import NativeProgram, Output, kind_of
 from .results import Result, State
 
 
@@ -36,7 +37,7 @@ def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: in
     if any(shape[k] == 0 for k in axes):
         return
     strides = tuple(y.strides[k] for k in axes)
-    value, kind = neutral_of(y.reduce, y.dtype), y.dtype
+    value, kind = REDUCTIONS[y.reduce].neutral_of(y.dtype), y.dtype
     value = bool(value) if kind == "b1" else np.dtype(kind).type(value)
     constant = Operation("where", tuple(map(NativeConstant, (True, value, value))))
     store = Output(0, strides, None, y.dtype, y.offset)

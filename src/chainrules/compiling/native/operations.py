@@ -310,11 +310,6 @@ def as_truth(v: Lanes, x: Operand, kind: str) -> str:
     return converted(v, x, kind, "b1")
 
 
-def as_real(v: Lanes, x: Operand, kind: str) -> str:
-    """A truth as 0.0 or 1.0; a double as it is."""
-    return converted(v, x, kind, "f8")
-
-
 def call(v: Lanes, name: str, *xs: Operand) -> str:
     """A function of mathematics: on several lanes our own where there is one, else that of C.
 

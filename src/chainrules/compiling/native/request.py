@@ -1,19 +1,11 @@
 """Request for a native function: inputs, outputs, and the checked operations between them."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .kinds import is_whole
 from .operation import NativeConstant, Operation
 from .operations import result_kind, without_power
-
-_REDUCTIONS = {
-    "number": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
-    "b1": {"any": "any", "all": "all", "max": "any", "min": "all"},
-}
+from .reductions import REDUCTIONS
 
 
 class Input(NamedTuple):
@@ -170,24 +162,7 @@ def _settled(y: Output, kind: str) -> Output:
     """The output with its reduction in terms of its kind: the max of truths is any."""
     if y.reduce is None:
         return y
-    # Truths are added up as numbers; any and all of numbers ask whether they differ from 0.
-    if y.reduce in ("any", "all") or (kind == "b1" and y.reduce not in ("sum", "prod")):
-        meant = "b1"
-    else:
-        meant = "number"
-    reduce = _REDUCTIONS[meant].get(y.reduce)
-    if reduce is None:
+    found = REDUCTIONS.get(y.reduce)
+    if found is None:
         raise TypeError(f"no reduction {y.reduce!r} in native code")
-    return y._replace(reduce=reduce)
-
-
-_NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": False, "all": True}
-_OF_WHOLE = {"sum": 0, "prod": 1}
-
-
-def neutral_of(reduce: str, kind: str) -> Any:
-    """Return the neutral element of a reduction of values of this kind."""
-    if not is_whole(kind):
-        return _NEUTRAL[reduce]
-    ends = np.iinfo(np.dtype(kind))
-    return _OF_WHOLE.get(reduce, int(ends.min if reduce == "max" else ends.max))
+    return y._replace(reduce=found.of_truths) if kind == "b1" and found.of_truths else y

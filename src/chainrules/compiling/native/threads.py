@@ -15,12 +15,8 @@ from typing import Any
 import numpy as np
 
 from .axes import AxisPieces
+from .reductions import REDUCTIONS
 from .request import NativeProgram
-
-_JOIN: dict[str, np.ufunc] = {
-    "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
-    "any": np.logical_or, "all": np.logical_and,
-}  # fmt: skip
 
 
 class InPieces:
@@ -47,7 +43,9 @@ class InPieces:
         #: arguments of which each piece gives a part, and how parts become one
         self.joined: dict[int, np.ufunc] = {}
         for j in pieces.partial:
-            self.joined[places[j]] = _JOIN[program.outputs[j].reduce or ""]
+            reduce = program.outputs[j].reduce
+            assert reduce is not None
+            self.joined[places[j]] = getattr(np, REDUCTIONS[reduce].op)
 
     def __call__(self, *args: Any) -> None:
         parts = {k: np.empty((len(self.ranges), args[k].size), args[k].dtype) for k in self.joined}

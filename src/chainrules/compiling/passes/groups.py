@@ -30,6 +30,7 @@ from ..ir.strides import (
 from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
 from ..native.operations import LOGIC
+from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
@@ -341,7 +342,7 @@ class Grouping:
         for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
         if kind == "b1":
-            name = {"max": "any", "min": "all"}.get(name, name)
+            name = REDUCTIONS[name].of_truths or name
         number, group = self.group(shape, [x])
         value = self.value(group, x, "b1" if name in ("any", "all") else kind)
         group.stored[position] = Stored(value, tuple(strides), name, 0)

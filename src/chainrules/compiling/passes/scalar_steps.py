@@ -13,6 +13,7 @@ from ..ir.forms import ValueForm
 from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, kind_of, settings
 from ..native.operations import LOGIC
+from ..native.reductions import REDUCTIONS
 from ..native.way_tree import NestedLoop, NestedResult
 
 _EXACT = 1 << 53
@@ -33,7 +34,10 @@ def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any
     return line.each("divide", "f8", total, line.names(float(count)))
 
 
-def _reduction(name: str, empty: Any) -> Callable:
+def _reduction(which: str) -> Callable:
+    name, neutral, _ = REDUCTIONS[which]
+    empty = None if math.isinf(neutral) else neutral  # of nothing NumPy has no extremes
+
     def lower(
         line: Any,
         form: ValueForm,
@@ -285,9 +289,8 @@ def nested_loop(
 
 #: By the names of lowerings in the table.
 STEPS: dict[str, Callable] = {
-    "sum": _sum, "mean": _mean, "prod": _reduction("multiply", 1.0),
-    "max": _reduction("maximum", None), "min": _reduction("minimum", None),
-    "any": _reduction("logical_or", False), "all": _reduction("logical_and", True),
+    "sum": _sum, "mean": _mean, "prod": _reduction("prod"), "max": _reduction("max"),
+    "min": _reduction("min"), "any": _reduction("any"), "all": _reduction("all"),
     "count_nonzero": _count_nonzero, "searchsorted": _searchsorted,
     "cumsum": _accumulated("add"), "cumprod": _accumulated("multiply"), "where": _where,
     "dot": _dot, "matmul": _matmul, "outer": _outer, "zeros_like": _filled(0.0),

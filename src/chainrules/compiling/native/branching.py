@@ -47,6 +47,7 @@ class _Loop(NamedTuple):
     rows: tuple[str, str]  # addresses of the row in and the row out
     latch: str
     done: str
+    leaves: list[tuple[str, list[str]]]  # blocks that go on with the next row, and the carry there
 
 
 class _Writer:
@@ -117,12 +118,12 @@ class _Writer:
         more = fn.let(f"icmp slt i64 {t}, {end}")
         fn.put(f"br i1 {more}, label %{body}, label %{missed if endless else done}")
         fn.start(body)
-        loop = _Loop(tree.values, states, captured, begin(t, states), latch, done)
-        self.operations += len(tree.values.made)
         leaves: list[tuple[str, list[str]]] = []
+        loop = _Loop(tree.values, states, captured, begin(t, states), latch, done, leaves)
+        self.operations += len(tree.values.made)
         starts = [fn.label() for _ in tree.roots[1:]] + [missed]
         for root, other in zip(tree.roots, starts, strict=True):
-            self._tree(root, loop, other, leaves)
+            self._tree(root, loop, other)
             fn.start(other)
         miss()
         entries = [("i64", t, [(first, before)])]
@@ -140,13 +141,7 @@ class _Writer:
         fn.start(done)
         return t, states
 
-    def _tree(
-        self,
-        root: GuardNode,
-        loop: _Loop,
-        other: str,
-        leaves: list[tuple[str, list[str]]],
-    ) -> None:
+    def _tree(self, root: GuardNode, loop: _Loop, other: str) -> None:
         """Write a tree of ways from here on; what fits none of them goes to ``other``."""
         fn = self.fn
         waiting: list[tuple[GuardNode, str, dict]] = [(root, "", {})]
@@ -155,7 +150,7 @@ class _Writer:
             if label:
                 fn.start(label)
             if node.end is not None:
-                self._end(*node.end, loop, have, leaves)
+                self._end(*node.end, loop, have)
                 continue
             assert node.guard is not None
             truth = self._value(node.guard, loop, have)
@@ -164,7 +159,7 @@ class _Writer:
             fn.put(f"br i1 {truth}, label %{yes}, label %{no}")
             waiting += [(x, labels[seen], dict(have)) for seen, x in node.branches.items()]
 
-    def _end(self, stored: list, stops: bool, loop: _Loop, have: dict, leaves: list) -> None:
+    def _end(self, stored: list, stops: bool, loop: _Loop, have: dict) -> None:
         """Write what a way stores, and go on to the next step, or behind the loop."""
         fn, after = self.fn, list(loop.carry)
         if stops:
@@ -176,7 +171,7 @@ class _Writer:
                 after[at] = x
             else:
                 fn.put(f"store double {x}, ptr {fn.address(loop.rows[1], at)}")
-        leaves.append((fn.block, after))
+        loop.leaves.append((fn.block, after))
         fn.put(f"br label %{loop.latch}")
 
     def _value(self, value: int, loop: _Loop, have: dict) -> str:

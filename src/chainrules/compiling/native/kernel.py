@@ -56,7 +56,7 @@ def build(request: Request, threads: int = 1) -> Kernel:
     """
     if len(request.ops) > KNOWN_OPERATIONS:
         return _made(checked(request))
-    key = f"{request} {threads}"
+    key = f"{request.key()} {threads}"
     with making:
         kernel = _known.get(key)
         if kernel is None:

@@ -52,6 +52,3 @@ class Operation(NamedTuple):
     options: dict[str, Any] = NO_OPTIONS
     form: Any = None
     line: str = ""
-
-    def __repr__(self) -> str:  # kernels are known by this text: it tells 0.0, -0.0 and False apart
-        return f"{self.function}{self.operands}{self.options or ''}"

@@ -61,6 +61,11 @@ class Request(NamedTuple):
     ops: Sequence[Operation]
     outputs: Sequence[Output]
 
+    def key(self) -> str:
+        """Return a text by which requests are known; it tells 0.0, -0.0 and False apart."""
+        ops = [f"{op.function}{op.operands}" for op in self.ops]
+        return f"{self.shape} {self.inputs} {ops} {self.outputs}"
+
 
 class NativeProgram(NamedTuple):
     """A request with the kind of each value ("f8", "b1", ...) and the reductions as they are done.

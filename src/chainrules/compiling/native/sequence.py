@@ -81,7 +81,7 @@ class NestSequence:
 
     def add(self, nest: Request, places: Sequence[Place]) -> None:
         """Append a nest, and where its arguments lie."""
-        number, _ = self.known.setdefault(repr(nest), (len(self.known), nest))
+        number, _ = self.known.setdefault(nest.key(), (len(self.known), nest))
         self.table += [number, 2 + 2 * len(places)]
         for place in places:
             self.table += place

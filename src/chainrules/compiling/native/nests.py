@@ -21,7 +21,7 @@ from .axes import Axes, axes_of
 from .kinds import BYTES, KINDS
 from .limits import MANY_POINTS, SHORT_ROWS, SUM_BLOCK
 from .memory import load, load_one, store, store_pairs
-from .operation import NativeConstant, Operation
+from .operation import NativeConstant, Operation, Operations
 from .operations import emit
 from .reductions import REDUCTIONS
 from .registers import places_of, planned, store_row
@@ -39,9 +39,9 @@ def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: in
     strides = tuple(y.strides[k] for k in axes)
     value, kind = REDUCTIONS[y.reduce].neutral_of(y.dtype), y.dtype
     value = bool(value) if kind == "b1" else np.dtype(kind).type(value)
-    constant = Operation("where", tuple(map(NativeConstant, (True, value, value))))
+    constant = Operations([("where", tuple(map(NativeConstant, (True, value, value))))])
     store = Output(0, strides, None, y.dtype, y.offset)
-    program = NativeProgram(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
+    program = NativeProgram(tuple(shape[k] for k in axes), [], constant, [store], [kind], [], [])
     Nest(program, fn, [base], width, 0).write()
 
 

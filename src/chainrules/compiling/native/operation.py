@@ -4,6 +4,8 @@ A recording has operations by functions of NumPy on whole arrays. Loops, scalari
 requests for machine code have native operations on numbers.
 """
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .kinds import kind_of_constant
@@ -52,3 +54,25 @@ class Operation(NamedTuple):
     options: dict[str, Any] = NO_OPTIONS
     form: Any = None
     line: str = ""
+
+
+class Operations:
+    """The operations of a long native program, in their order.
+
+    They are kept as plain pairs of function and operands, of which Python's collector takes no
+    notice: a hundred thousand objects of a class it would look at again and again.
+    """
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[Any, tuple]]) -> None:
+        self.pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, k: int) -> Operation:
+        return Operation(*self.pairs[k])
+
+    def __iter__(self) -> Iterator[Operation]:
+        return itertools.starmap(Operation, self.pairs)

@@ -78,8 +78,8 @@ class Placement:
         known: dict[Any, int] = {}
         self.constants: list[float | bool] = []
         rows: list[tuple[int, ...]] = []
-        for op in program.ops:
-            operands = list(op.operands)
+        for _, given in program.ops.pairs:
+            operands: list[Any] = list(given)
             for o, x in enumerate(operands):
                 if type(x) is not int:
                     value = x.x

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .operation import NativeConstant, Operation
+from .operation import NativeConstant, Operation, Operations
 from .operations import result_kind, without_power
 from .reductions import REDUCTIONS
 
@@ -58,7 +58,7 @@ class Request(NamedTuple):
 
     shape: tuple[int, ...]
     inputs: Sequence[Input]
-    ops: Sequence[Operation]
+    ops: Sequence[Operation] | Operations
     outputs: Sequence[Output]
 
     def key(self) -> str:
@@ -75,7 +75,7 @@ class NativeProgram(NamedTuple):
 
     shape: tuple[int, ...]
     inputs: list[Input]
-    ops: list[Operation]
+    ops: Operations
     outputs: list[Output]
     kinds: list[str]
     codes: list[int]
@@ -131,17 +131,18 @@ def checked(request: Request) -> NativeProgram:
     shape, inputs, ops, outputs = request
     kinds = [x.dtype for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
-    simplified = list(ops)
-    for k, op in enumerate(ops):
-        if op.function == "power":
-            op = simplified[k] = without_power(op)
+    pairs = [(op.function, op.operands) for op in ops]
+    for k, (name, operands) in enumerate(pairs):
+        if name == "power":
+            name, operands, *_ = without_power(Operation(name, operands))
+            pairs[k] = name, operands
         # kind_of(x, kinds), written out: this is done half a million times.
-        given = [kinds[x] if type(x) is int else x.kind for x in op.operands]
-        signature = (op.function, *given)
+        given = [kinds[x] if type(x) is int else x.kind for x in operands]
+        signature = (name, *given)
         code = known.get(signature)
         if code is None:
             code = known[signature] = len(known)
-            results.append(result_kind(op.function, given))
+            results.append(result_kind(name, given))
         codes.append(code)
         kinds.append(results[code])
     rank = len(shape)
@@ -156,11 +157,11 @@ def checked(request: Request) -> NativeProgram:
         if not shape and y.reduce in ("any", "all") and kinds[y.value] == "f8":
             # There is no loop to ask whether the number differs from 0.
             done[k] = y._replace(value=len(kinds))
-            simplified.append(Operation("bool", (y.value,)))
+            pairs.append(("bool", (y.value,)))
             codes.append(known.setdefault(("bool", "f8"), len(known)))
             kinds.append("b1")
     signatures = list(known)
-    return NativeProgram(shape, list(inputs), simplified, done, kinds, codes, signatures)
+    return NativeProgram(shape, list(inputs), Operations(pairs), done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .kinds import bits_of
-from .operation import INPUT, NativeConstant, Operation
+from .operation import INPUT, NativeConstant, Operation, Operations
 from .operations import result_kind, without_power
 from .request import kind_of
 
@@ -35,7 +35,7 @@ class Way(NamedTuple):
     """
 
     inputs: Sequence[tuple[str, int]]
-    ops: Sequence[Operation]
+    ops: Operations
     outputs: Sequence[tuple[int, str, int]]
     expected: Sequence[bool]
     stops: bool = False

@@ -21,6 +21,7 @@ from ..ir.lowering import OF_BOOLEANS, lowering_of
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input, NativeConstant, Operation
 from ..native.limits import WRITTEN_OPERATIONS
+from ..native.operation import Operations
 from ..native.operations import LOGIC, OPCODES
 from ..record.recorder import Recorder
 from .scalar_simplification import simplified
@@ -47,7 +48,7 @@ class ScalarTrace:
         self.finite: list[int] = []
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
-        self.ops: list[Operation] = []
+        self.ops = Operations([])
         self.known: dict[tuple, int] = {}
         self.inputs: list[Input] = []
         self.ends: list[int] = []  # after each step, how many operations there are
@@ -184,7 +185,7 @@ class ScalarTrace:
             return None
         return self.op("equal", int(x.ids.reshape(-1)[0]), self.constant(float(seen[1])))
 
-    def program(self, wanted: list[int]) -> tuple[list[int], list[Operation], Callable[[int], Any]]:
+    def program(self, wanted: list[int]) -> tuple[list[int], Operations, Callable[[int], Any]]:
         """Return the operations that the numbers ``wanted`` need: their names, and themselves.
 
         The third is a function from a name to an operand: a number of the request, or a constant.
@@ -192,7 +193,7 @@ class ScalarTrace:
         needed = {name for name in wanted if name >= self.first}
         for k in range(len(self.ops) - 1, -1, -1):
             if self.first + k in needed:
-                needed.update(x for x in self.ops[k].operands if x >= self.first)
+                needed.update(x for x in self.ops.pairs[k][1] if x >= self.first)
         order = sorted(needed)
         renamed = dict(zip(order, range(self.first, self.first + len(order)), strict=True))
         constants = list(map(NativeConstant, self.constants))
@@ -200,8 +201,8 @@ class ScalarTrace:
         def operand(x: int) -> Any:
             return constants[-x - 1] if x < 0 else renamed.get(x, x)
 
-        needed_ops = [self.ops[k - self.first] for k in order]
-        ops = [Operation(op.function, tuple(map(operand, op.operands))) for op in needed_ops]
+        pairs = [self.ops.pairs[k - self.first] for k in order]
+        ops = Operations([(name, tuple(map(operand, ids))) for name, ids in pairs])
         return order, ops, operand
 
     # ---- operations -----------------------------------------------------------------------------
@@ -217,7 +218,7 @@ class ScalarTrace:
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = self.first + len(self.ops)
-            self.ops.append(Operation(name, ids))
+            self.ops.pairs.append(key)
         return known
 
     def as_kind(self, x: Names, kind: str) -> Names:

@@ -19,11 +19,9 @@ def simplified(line: Any, name: str, ids: tuple) -> int | None:
         return line.constant(bool(y) if isinstance(y, np.bool_) else float(y))
     if name == "add" and _is_zero(constants[0]):
         other = ids[1] if ids[0] < 0 else ids[0]
-        made = line.ops[other - line.first] if other >= line.first else None
-        if made is not None and made.function == "add":
-            added = [line.constants[-k - 1] for k in made.operands if k < 0]
-            if any(map(_is_zero, added)):
-                return other  # it is no -0.0 any more
+        made, operands = line.ops.pairs[other - line.first] if other >= line.first else ("", ())
+        if made == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in operands):
+            return other  # it is no -0.0 any more
     if name in ("multiply", "divide", "subtract", "power") and len(ids) == 2:
         a, b = ids
         x = line.constants[-b - 1] if b < 0 else line.constants[-a - 1]

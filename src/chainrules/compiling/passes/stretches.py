@@ -63,7 +63,7 @@ class NativeStretch:
     def __init__(self, recorder: Recorder) -> None:
         self.steps, self.constants = recorder.steps, recorder.constants
         self.plan: dict[int, Operation] = {}
-        self.last_reads: dict[int, list[int]] = {}  # its results live as long as the program
+        self.last_reads: dict[int, tuple[int, ...]] = {}  # its results live as long as the program
         self.looks: list[Look] = []
         self.numbers: list[int] = []  # of the looks, among all
         self.inputs: list[int] = []

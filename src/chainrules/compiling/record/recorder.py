@@ -87,7 +87,7 @@ class Recorder(Level):
         self.outputs: list[Any] = []
         self.steps: list[Operation] = []
         self.plan: dict[int, Operation] = {}
-        self.last_reads: dict[int, list[int]] = {}
+        self.last_reads: dict[int, tuple[int, ...]] = {}
         self.looks: list[Look] = []
         self.looked_at: set[tuple[int, str]] = set()
         self.kept: list[int] = []  # steps that may raise, though nobody may use what they give

@@ -23,7 +23,7 @@ from ..rules.tracing.level import value
 from ..rules.tracing.views import root_of
 from ..rules.tracing.watching import (
     CalledAt,
-    Operation,
+    CalledFrom,
     Stops,
     WatchedLevel,
     at_index,
@@ -51,7 +51,7 @@ class WatchedTape(WatchedLevel, Tape):
     def __init__(self, config: RuleConfig, wanted: Stops) -> None:
         super().__init__(config)
         self.wanted = wanted
-        self.made: dict[int, Operation] = {}
+        self.made: dict[int, CalledFrom] = {}
 
     def note(self, f: Function | str, y: Value, operands: tuple) -> None:
         # What a rule calls on this level is noted first, and names the entry.

@@ -37,6 +37,21 @@ replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count)
 
 /* ---- items ---- */
 
+/* Whether `x` is a number of NumPy's, of one of its own classes. */
+static int
+is_scalar(PyObject *x)
+{
+    return PyArray_CheckScalar(x) && !PyArray_IsScalar(x, Object) && !PyArray_IsScalar(x, Flexible)
+           && Py_TYPE(x)->tp_as_number != NULL && !PyType_HasFeature(Py_TYPE(x), Py_TPFLAGS_HEAPTYPE);
+}
+
+/* Whether `x` is a plain number, of Python's or NumPy's. */
+static int
+is_number(PyObject *x)
+{
+    return PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyBool_Check(x) || is_scalar(x);
+}
+
 /* What a buffer holds, borrowed; anything else as it is. */
 static PyObject *
 settled(PyObject *x)
@@ -46,7 +61,27 @@ settled(PyObject *x)
 
 static PyObject *getitem; /* the method in Python */
 
-/* Read a number of what a buffer holds; UNHANDLED for anything else. */
+/* Whether an index is of one entry of a plain array: an integer for each axis. */
+static int
+is_of_entry(PyObject *index, PyObject *held)
+{
+    if (!PyArray_CheckExact(held) || PyArray_TYPE((PyArrayObject *)held) == NPY_OBJECT) {
+        return 0;
+    }
+    int rank = PyArray_NDIM((PyArrayObject *)held);
+    if (!PyTuple_CheckExact(index)) {
+        return rank == 1 && PyIndex_Check(index) && (PyLong_CheckExact(index) || is_scalar(index));
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(index); k++) {
+        PyObject *i = PyTuple_GET_ITEM(index, k);
+        if (!PyIndex_Check(i) || !(PyLong_CheckExact(i) || is_scalar(i))) {
+            return 0;
+        }
+    }
+    return rank > 0 && PyTuple_GET_SIZE(index) == rank;
+}
+
+/* Read an entry of what a buffer holds; UNHANDLED for anything else. */
 static PyObject *
 read_buffer(PyObject *held, PyObject *index)
 {
@@ -54,10 +89,10 @@ read_buffer(PyObject *held, PyObject *index)
     if (is_traced_array(held)) {
         return read_item(held, index);
     }
-    if (!is_float64_array(held) || !places_of(index, (PyArrayObject *)held, places)) {
-        return UNHANDLED;
+    if (is_float64_array(held) && places_of(index, (PyArrayObject *)held, places)) {
+        return new_float64(*(double *)PyArray_GetPtr((PyArrayObject *)held, places));
     }
-    return new_float64(*(double *)PyArray_GetPtr((PyArrayObject *)held, places));
+    return is_of_entry(index, held) ? PyObject_GetItem(held, index) : UNHANDLED;
 }
 
 static PyObject *
@@ -81,9 +116,11 @@ setitem_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
     if (count == 2) {
         /* A buffer holds an array of a level: the innermost of what was written into it. */
         PyObject *held = settled(self), *v = settled(args[1]);
-        int known = is_traced_array(held)
-                    && (held == self || SLOT(self, BASE_AND_PATH) == Py_None);
-        int done = known ? write_item(held, args[0], v) : 0;
+        int whole = held == self || SLOT(self, BASE_AND_PATH) == Py_None;
+        int done = !whole ? 0 : is_traced_array(held) ? write_item(held, args[0], v) : 0;
+        if (done == 0 && whole && held != self && is_number(v) && is_of_entry(args[0], held)) {
+            done = PyObject_SetItem(held, args[0], v) < 0 ? -1 : 1;
+        }
         if (done != 0) {
             return done < 0 ? NULL : Py_NewRef(Py_None);
         }

@@ -36,7 +36,7 @@ class CalledAt(NamedTuple):
 
 
 # A function, or the name of an operation; where it was called; and what was pulled back through.
-Operation = tuple[Function | str, Place | None, "Operation | None"]
+CalledFrom = tuple[Function | str, Place | None, "CalledFrom | None"]
 
 
 _stops: contextvars.ContextVar[Stops | None] = contextvars.ContextVar("stops", default=None)
@@ -46,13 +46,13 @@ _pulled: contextvars.ContextVar[tuple] = contextvars.ContextVar("pulled", defaul
 stops = _stops.get  # None where nobody watches
 
 
-def pulled() -> Operation | None:
+def pulled() -> CalledFrom | None:
     """Return what is pulled back through, if somebody watches; None in a run that began since."""
     operation, run = _pulled.get()
     return operation if run is a_run() else None
 
 
-def pull_through(operation: Operation | None) -> None:
+def pull_through(operation: CalledFrom | None) -> None:
     """Say that what follows belongs to the pullback of an operation, within ``pulling``."""
     _pulled.set((operation, a_run()))
 
@@ -138,7 +138,7 @@ class WatchedLevel(Level):
         return y
 
 
-def operation_now(f: Function | str) -> Operation:
+def operation_now(f: Function | str) -> CalledFrom:
     """Return the operation that runs now, as one notes it."""
     return f, user_place(), pulled()
 
@@ -148,7 +148,7 @@ def operation_of(f: Function | str) -> CalledAt:
     return called_at(operation_now(f))
 
 
-def called_at(operation: Operation) -> CalledAt:
+def called_at(operation: CalledFrom) -> CalledAt:
     """Return the name and the line of an operation that was noted."""
     f, place, through = operation
     name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]

@@ -11,7 +11,7 @@ from chainrules.compiling.passes.scalar_trace import Names, ScalarTrace
 @pytest.fixture(autouse=True)
 def native_code_is_right(monkeypatch):
     wrong = []
-    in_some_way, step = Compiled._in_some_way, ScalarTrace.step
+    in_some_way, lowered = Compiled._in_some_way, ScalarTrace.lowered
 
     @functools.wraps(in_some_way)
     def of_numpys_numbers(self, *recorded):
@@ -19,13 +19,13 @@ def native_code_is_right(monkeypatch):
         wrong.extend(text for text in self.warned if "native code gave something else" in text)
         return recording
 
-    def of_recorded_shape(self, f, args, kwargs, form):
-        y = step(self, f, args, kwargs, form)
+    def of_recorded_shape(self, step):
+        y, form = lowered(self, step), step.form
         if type(y) is Names and form is not None and y.ids.shape != form.shape:
-            wrong.append(f"{f} of shape {y.ids.shape}, and {form.shape} was recorded")
+            wrong.append(f"{step.function} of shape {y.ids.shape}, and {form.shape} was recorded")
         return y
 
     monkeypatch.setattr(Compiled, "_in_some_way", of_numpys_numbers)
-    monkeypatch.setattr(ScalarTrace, "step", of_recorded_shape)
+    monkeypatch.setattr(ScalarTrace, "lowered", of_recorded_shape)
     yield
     assert not wrong

@@ -39,13 +39,15 @@ TO_FLOATS = {
     np.arctan, np.arctan2, np.arcsinh, np.arccosh, np.arctanh, np.hypot, np.copysign, np.logaddexp,
     np.fabs, np.float_power,
 }  # fmt: skip
+EACH = {f: row.op for f, row in lowering.FUNCTIONS.items() if row.op}
+OF_BITS = {f for f, op in EACH.items() if op.startswith("bitwise") or op == "invert"}
 OF_INTEGERS = TO_FLOATS | {
     operator.add, np.add, operator.sub, np.subtract, operator.mul, np.multiply, operator.neg,
     np.negative, operator.abs, np.absolute, operator.lt, np.less, operator.le, np.less_equal,
     operator.gt, np.greater, operator.ge, np.greater_equal, operator.eq, np.equal, operator.ne,
     np.not_equal, np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.maximum,
     np.minimum, np.fmax, np.fmin, np.square, np.sign, operator.mod, np.remainder, np.floor_divide,
-    operator.floordiv, *lowering.OF_WHOLE,
+    operator.floordiv, *OF_BITS,
 }  # fmt: skip
 OF_COMPLEX = {
     operator.add, np.add, operator.sub, np.subtract, operator.mul, np.multiply, operator.neg,
@@ -53,9 +55,9 @@ OF_COMPLEX = {
     operator.ne, np.not_equal, np.exp, np.square, np.sign, np.isnan, np.isinf, np.isfinite,
     np.logical_and, np.logical_or, np.logical_xor, np.logical_not, np.conjugate,
 }  # fmt: skip
-ALL = [f for f in {**lowering.ELEMENTWISE, **lowering.OF_WHOLE} if f.__module__ != "math"]
+ALL = [f for f in EACH if f.__module__ != "math"]
 NATIVE = {
-    "f4": {*lowering.ELEMENTWISE}, "i8": OF_INTEGERS, "i4": OF_INTEGERS, "c16": OF_COMPLEX,
+    "f4": {*EACH} - OF_BITS, "i8": OF_INTEGERS, "i4": OF_INTEGERS, "c16": OF_COMPLEX,
     "c8": OF_COMPLEX,
 }  # fmt: skip
 SIGNLESS = {np.maximum, np.minimum, np.fmax, np.fmin}

@@ -97,9 +97,9 @@ def test_each(f, dtype, upper):
         if way == "fused" and dtype != "d":
             continue  # all of it is NumPy's
         made = recorded.by(way)
-        used = {step[1] for step in made_plan(made, recorded) if reads_factors(step)}
+        used = {step.function for step in made_plan(made, recorded) if reads_factors(step)}
         assert STANDS_FOR[f] in used
-        left = [step for step in made_plan(made, recorded) if step[1] is f]
+        left = [step for step in made_plan(made, recorded) if step.function is f]
         assert not left, f"{way}: {len(left)} steps are NumPy's"
         for seed in range(2):
             args = matrices(dtype, seed)
@@ -109,13 +109,13 @@ def test_each(f, dtype, upper):
 
 
 def made_plan(made, recorded):
-    return (
-        made.writer.plan if hasattr(made, "writer") else factor_sharing.factored(recorded.recorder)
-    )
+    shared = hasattr(made, "writer")
+    plan = made.writer.plan if shared else factor_sharing.factored(recorded.recorder)
+    return plan.values()
 
 
 def reads_factors(step):
-    return bool(step[2]) and isinstance(step[2][0], Factor | factors.LU)
+    return bool(step.operands) and isinstance(step.operands[0], Factor | factors.LU)
 
 
 # ---- what is shared -----------------------------------------------------------------------------
@@ -123,18 +123,18 @@ def reads_factors(step):
 
 def count(f, *args):
     """Return how many matrices are factorised by LU, and how many triangles are taken as such."""
-    plan = factor_sharing.factored(Recorded(f, *args).recorder)
+    plan = factor_sharing.factored(Recorded(f, *args).recorder).values()
     made = {
         (type(x), id(x) if isinstance(x, factors.LU) else x.position)
         for step in plan
         if reads_factors(step)
-        for x in step[2][:1]
+        for x in step.operands[:1]
     }
     triangles = {
-        step[2][0].position
+        step.operands[0].position
         for step in plan
-        if reads_factors(step) and getattr(step[2][0], "make", None) is not factors.LU
-        and not isinstance(step[2][0], factors.LU)
+        if reads_factors(step) and getattr(step.operands[0], "make", None) is not factors.LU
+        and not isinstance(step.operands[0], factors.LU)
     }  # fmt: skip
     return len(made) - len(triangles), len(triangles)
 

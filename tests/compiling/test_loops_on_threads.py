@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
+from native.native_interpreter import build, op
+
 import chainrules as cr
-from chainrules.compiling.native import Input, Output, available, axes, build
+from chainrules.compiling.native import Input, Output, available, axes
 from chainrules.compiling.native.threads import InPieces
 from chainrules.compiling.passes import scalar_program
 
@@ -32,8 +34,8 @@ def small_pieces():
 # ---- the same numbers ---------------------------------------------------------------------------
 
 OPS = [
-    ("multiply", 0, 1), ("sin", 2), ("power", 0, ("c", 1.5)), ("maximum", 3, 1), ("exp", 1),
-    ("fmod", 5, ("c", 0.3)), ("less", 3, 4), ("where", 8, 6, 5),
+    op("multiply", 0, 1), op("sin", 2), op("power", 0, 1.5), op("maximum", 3, 1), op("exp", 1),
+    op("fmod", 5, 0.3), op("less", 3, 4), op("where", 8, 6, 5),
 ]  # fmt: skip
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
 
@@ -121,7 +123,7 @@ def test_signs_of_zero_and_nan():
     """A sum of nothing but -0.0 is 0.0, as NumPy's; one NaN in any piece is enough."""
     inputs = [Input("f8", (1,))]
     outputs = [Output(1, (0,), "sum"), Output(1, (0,), "max")]
-    kernel = build((500,), inputs, [("multiply", 0, ("c", 2.0))], outputs, 2)
+    kernel = build((500,), inputs, [op("multiply", 0, 2.0)], outputs, 2)
     x, total, largest = np.full(500, -0.0), np.empty(()), np.empty(())
     kernel(x, total, largest)
     assert (0.0, False) == (total, np.signbit(total))
@@ -135,7 +137,7 @@ def test_signs_of_zero_and_nan():
 
 def halves():
     inputs, outputs = [Input("f8", (1,))], [Output(1, (1,)), Output(1, (0,), "sum")]
-    kernel = build((640,), inputs, [("multiply", 0, ("c", 0.5))], outputs, 2)
+    kernel = build((640,), inputs, [op("multiply", 0, 0.5)], outputs, 2)
     return kernel, (np.arange(640.0), np.empty(640), np.empty(()))
 
 
@@ -182,7 +184,7 @@ def test_rows_are_whole_numbers(rows):
 
 
 def test_small_loops_stay_as_they_are():
-    kernel = build((60,), [Input("f8", (1,))], [("sin", 0)], [Output(1, (1,))], 2)
+    kernel = build((60,), [Input("f8", (1,))], [op("sin", 0)], [Output(1, (1,))], 2)
     assert not isinstance(kernel, InPieces)
 
 

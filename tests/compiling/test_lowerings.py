@@ -19,6 +19,7 @@ from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.quotients import guarded_quotient
 from chainrules.rules.rulesets.linalg.norms import euclidean
 from chainrules.rules.table.compositions import with_value
+from chainrules.rules.table.linear_kinds import LinearRule
 from chainrules.rules.tracing.funnel import astype, call, entry
 from chainrules.rules.tracing.writing import written
 
@@ -135,7 +136,10 @@ def is_of_one(f):
         return False
 
 
-PYTHONS = [f for f in lowering.ELEMENTWISE if f.__module__ in ("math", "_operator")]
+ROWS = lowering.FUNCTIONS.items()
+OF_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert")
+EACH = {f: row.op for f, row in ROWS if row.op and row.op not in OF_BITS}
+PYTHONS = [f for f in EACH if f.__module__ in ("math", "_operator")]
 
 
 @pytest.mark.parametrize("f", PYTHONS, ids=str)
@@ -143,16 +147,16 @@ def test_numbers_of_python(f):
     of_pythons_floats(f)
 
 
-@pytest.mark.parametrize("f", [f for f in lowering.ELEMENTWISE if f.__module__ != "math"], ids=str)
+@pytest.mark.parametrize("f", [f for f in EACH if f.__module__ != "math"], ids=str)
 def test_elementwise(f):
     g = unary(f) if arity(f) == 1 else binary(f)
     args, *others = points(SPECIAL)
-    if lowering.ELEMENTWISE[f] == "power":  # roots, where an exponent that is computed is 0.5
+    if EACH[f] == "power":  # roots, where an exponent that is computed is 0.5
         others = [xs for xs in others if xs[5] != 0.5]
     check(g, args, lowered=[f], others=others, zeros=f not in SIGNLESS, ulps=ULPS.get(f, 4.0))
 
 
-@pytest.mark.parametrize("f", lowering.OF_TRUTHS, ids=str)
+@pytest.mark.parametrize("f", [f for f, row in ROWS if row.op in lowering.OF_BOOLEANS], ids=str)
 def test_of_truths(f):
     def one(m, n, row, col, fort, s, zero, one):
         return [f(m > 0.5), f(row > row[0]), f(s > 0.4), f(fort < 0.5)]
@@ -230,7 +234,13 @@ def test_moves(f):
 
     args, *others = [(m, row) for m, _, row, *_ in points(SPECIAL)][:4]
     check(g, args, by=("numbers",), lowered=[f], others=others)
-    check(g, args, by=("fused", "many"), lowered=[f] if f in groups._VIEWS else [], others=others)
+    check(
+        g,
+        args,
+        by=("fused", "many"),
+        lowered=[f] if lowering.lowering_of(f).views else [],
+        others=others,
+    )
 
 
 def filled(row):
@@ -342,7 +352,7 @@ def test_steps(f):
         others = others[:1]
     for by in NATIVE:
         g = STEPS[f] if by == "numbers" or f in IN_LOOPS else with_a_loop(STEPS[f])
-        native = f in scalar_steps.STEPS if by == "numbers" else f in IN_LOOPS
+        native = f in IN_NUMBERS if by == "numbers" else f in IN_LOOPS
         check(
             g,
             args,
@@ -362,14 +372,28 @@ EXACT = {
     np.max, np.min, np.amax, np.amin, np.any, np.all, np.where, np.zeros_like, np.ones_like, np.array, np.clip, astype, np.real,
     np.conjugate, scatter, entry, np.count_nonzero, np.searchsorted,
 }  # fmt: skip
-IN_LOOPS = {*groups._REDUCTIONS, np.where, astype, scatter}
+REDUCTIONS = {f for f, row in ROWS if row.does in groups._REDUCTIONS}
+IN_LOOPS = {*REDUCTIONS, np.where, astype, scatter}
+IN_NUMBERS = {f for f, row in ROWS if row.does in scalar_steps.STEPS}
 
 
 def test_every_entry_has_a_case():
     stepwise = {written, part_at, operator.getitem, euclidean}  # below, in programs
-    assert set(scalar_steps.STEPS) - stepwise == set(STEPS)
-    assert set(groups._REDUCTIONS) <= set(STEPS)
-    assert {*lowering.MOVING, *groups._VIEWS} == set(MOVES)
+    assert set(scalar_steps.STEPS) == {row.does for f, row in ROWS if f in IN_NUMBERS}
+    assert IN_NUMBERS - stepwise == set(STEPS)
+    assert set(STEPS) >= REDUCTIONS
+    assert {f for f, row in ROWS if row.moves or row.views} == set(MOVES)
+
+
+def test_rows_say_what_the_kinds_of_rules_say():
+    cr.grad(lambda x: x)(1.0)  # loads the rules
+    for f, row in ROWS:
+        kind = cr.rrule.kind_of(f)
+        if isinstance(kind, LinearRule):
+            assert not row.moves or kind.moves, f
+            assert not row.views or kind.views, f
+        if row.op and f.__module__ != "math" and kind is not None and not kind.constant:
+            assert kind.elementwise, f  # those of math may take several arguments
 
 
 # ---- what comes in pieces, is written, or has a derivative ---------------------------------------

@@ -37,12 +37,13 @@ class Recorded:
         made = self.by(way)
         plan = self.recorder.plan
         if way not in ("fused", "many"):
-            return {f for _, f, *_ in plan if way == "numbers" and type(f).__hash__}
+            functions = [step.function for step in plan.values()]
+            return {f for f in functions if way == "numbers" and type(f).__hash__}
         native = set(made.groups.views)
         for item in made.groups.items:
             if type(item) is Group:
                 native |= {*item.of_step, *item.stored}
-        return {f for position, f, *_ in plan if position in native}
+        return {step.function for position, step in plan.items() if position in native}
 
 
 def run(made, args):

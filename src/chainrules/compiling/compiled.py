@@ -31,7 +31,7 @@ from .record.captured_state import Captured
 from .record.counted import CountedIntegers
 from .record.generators import process_generators
 from .record.recorder import Recorder
-from .record.recording import UnrollingRecorder, record
+from .record.recording import UnrollingRecorder, foreign_in, record
 from .record.walk import parts_of
 from .record.watch import of_compiled
 from .replay import Replay, exact_replay, rounds_as_numpy
@@ -303,9 +303,8 @@ class Compiled:
         self, recorder: Recorder, output: Any, values: list, y: Any
     ) -> RecordedPath | None:
         """Return the recording in machine code, else by NumPy; it gives what was recorded."""
-        for _, f, *_ in recorder.plan:
-            if isinstance(f, Foreign):
-                f.on_threads(self.threads)
+        for f in foreign_in(recorder):
+            f.on_threads(self.threads)
         native = natively(recorder, output, self.threads)
         if native is not None:
             recording = RecordedPath(recorder, native.run, [*native.how, *about_steps(recorder)])

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..rules.rulesets.functions.foreign import Foreign
 from .record.recorder import Recorder
+from .record.recording import foreign_in
 
 
 def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
@@ -30,7 +30,7 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
 
 def by_steps(recorder: Recorder) -> list[str]:
     """Say how a recording runs that is no machine code as a whole."""
-    loops = sum(isinstance(f, Foreign) and f.is_native for _, f, *_ in recorder.plan)
+    loops = sum(f.is_native for f in foreign_in(recorder))
     if loops:
         return [f"{loops} native loops, and by NumPy {len(recorder.plan) - loops} steps"]
     return [f"by NumPy, {len(recorder.plan)} steps: {recorder.not_native}"]
@@ -38,8 +38,7 @@ def by_steps(recorder: Recorder) -> list[str]:
 
 def about_steps(recorder: Recorder) -> list[str]:
     """Say what single steps of a recording are, where they have something to say."""
-    steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
-    return [text for f in steps if (text := f.about())]
+    return [text for f in foreign_in(recorder) if (text := f.about())]
 
 
 def lower_loops(compiled: Callable[..., Callable]) -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..rules.rulesets.functions.foreign import Foreign
 from .passes.source import Missed, Writer
 from .record.recorder import Recorder
+from .record.recording import foreign_in
 
 
 class Replay:
@@ -25,9 +25,7 @@ class Replay:
     def __init__(self, recorder: Recorder, output: Any, shares: bool = True) -> None:
         self.inputs = recorder.inputs
         self.size = len(recorder.steps)
-        self.has_solvers = any(
-            isinstance(f, Foreign) and f.calls_back for _, f, *_ in recorder.plan
-        )
+        self.has_solvers = any(f.calls_back for f in foreign_in(recorder))
         writer = Writer(recorder, output, shares)
         self.pieces = writer.pieces()
         self.source = writer.source
@@ -46,8 +44,7 @@ class Replay:
 
 def rounds_as_numpy(recorder: Recorder) -> bool:
     """Let all steps round as NumPy does, functions that solvers call too; say if any is changed."""
-    steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
-    return sum(f.round_as_numpy() for f in steps) > 0
+    return sum(f.round_as_numpy() for f in foreign_in(recorder)) > 0
 
 
 def exact_replay(recorder: Recorder, output: Any) -> Replay:

@@ -19,9 +19,9 @@ class RecordedPath:
         self.run = run
         self.how = how  # in words
         self.by_numpy: Callable | None = None  # makes what gives NumPy's numbers to the last bit
-        self.looks = [look for _, look in recorder.looks]
+        self.looks = recorder.looks
         self.constants = recorder.constants
-        self.eps = coarsest(recorder.forms)
+        self.eps = coarsest(step.form for step in recorder.steps)
         self.others: dict[Missed, RecordedPath] = {}
         self.example: tuple[tuple, dict] | None = None  # arguments that it was recorded with
         self.replayed = 0

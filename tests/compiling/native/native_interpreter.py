@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from chainrules.compiling import native
+from chainrules.compiling.native import NativeConstant, Operation, Request
 from chainrules.compiling.native.operations import CONVERSIONS
 
 REDUCE = {
@@ -12,6 +14,16 @@ REDUCE = {
     "any": np.any,
     "all": np.all,
 }
+
+
+def op(name, *operands):
+    """Return an operation of native code: integers are numbers of values, all else constants."""
+    return Operation(name, tuple(x if type(x) is int else NativeConstant(x) for x in operands))
+
+
+def build(shape, inputs, ops, outputs, threads=1):
+    """Return a kernel."""
+    return native.build(Request(shape, inputs, ops, outputs), threads)
 
 
 def apply(name, *xs):
@@ -27,7 +39,7 @@ def interpret(values, ops):
     """All values: the inputs, then the result of each operation."""
     values = list(values)
     with np.errstate(all="ignore"):
-        for name, *operands in ops:
-            xs = [values[x] if type(x) is int else x[1] for x in operands]
-            values.append(apply(name, *xs))
+        for operation in ops:
+            xs = [values[x] if type(x) is int else x.x for x in operation.operands]
+            values.append(apply(operation.function, *xs))
     return values

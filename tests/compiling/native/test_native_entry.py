@@ -10,7 +10,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from chainrules.compiling.native import Input, Output, available, build
+from native_interpreter import build, op
+
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native import entry as entries
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
@@ -18,7 +20,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
 def scale():
     inputs = [Input("f8", (1,)), Input("f8", None)]
-    return build((5,), inputs, [("multiply", 0, 1)], [Output(2, (1,))])
+    return build((5,), inputs, [op("multiply", 0, 1)], [Output(2, (1,))])
 
 
 class Number(float):
@@ -64,7 +66,7 @@ def test_keywords_are_refused():
 
 def test_truths_are_the_two_of_python_or_of_numpy():
     y = np.empty(3)
-    kernel = build((3,), [Input("b1", None)], [("float", 0)], [Output(1, (1,))])
+    kernel = build((3,), [Input("b1", None)], [op("float", 0)], [Output(1, (1,))])
     for truth in (True, np.True_, False, np.False_):
         kernel(truth, y)
         np.testing.assert_array_equal(float(truth), y)
@@ -85,7 +87,7 @@ def test_references_stay_as_they_were():
 
 
 def test_code_goes_with_its_function():
-    kernel = build((7,), [Input("f8", (1,))], [("exp", 0)], [Output(1, (1,))])
+    kernel = build((7,), [Input("f8", (1,))], [op("exp", 0)], [Output(1, (1,))])
     code = weakref.ref(kernel.__self__)
     x = np.zeros(7)
     kernel(x, x)
@@ -99,7 +101,7 @@ def test_code_goes_with_its_function():
 def test_many_come_and_go():
     y = np.empty(3)
     for k in range(50):
-        build((3,), [], [("add", ("c", float(k)), ("c", 1.0))], [Output(0, (1,))])(y)
+        build((3,), [], [op("add", float(k), 1.0)], [Output(0, (1,))])(y)
         np.testing.assert_array_equal(k + 1, y)
 
 
@@ -108,7 +110,7 @@ def test_equal_requests_are_one_kernel():
     one, two = scale(), scale()
     assert one is two
     zero, minus = (
-        build((2,), [Input("f8", (1,))], [("copysign", 0, ("c", c))], [Output(1, (1,))])
+        build((2,), [Input("f8", (1,))], [op("copysign", 0, c)], [Output(1, (1,))])
         for c in (0.0, -0.0)
     )
     assert zero is not minus
@@ -116,8 +118,8 @@ def test_equal_requests_are_one_kernel():
 
 def test_threads_call_one_kernel():
     n = 4000
-    nest = build((n,), [Input("f8", (1,))], [("sin", 0)], [Output(1, (1,))])
-    chain = [("add", k, ("c", 1.0)) for k in range(300)] + [("multiply", 300, 7)]
+    nest = build((n,), [Input("f8", (1,))], [op("sin", 0)], [Output(1, (1,))])
+    chain = [op("add", k, 1.0) for k in range(300)] + [op("multiply", 300, 7)]
     numbers = build((), [Input("f8", ())], chain, [Output(301, ())])
     wrong = []
 
@@ -145,7 +147,7 @@ def test_threads_build_at_once():
     def work(k):
         y = np.empty(4)
         for c in range(5):
-            build((4,), [], [("add", ("c", float(c)), ("c", float(k)))], [Output(0, (1,))])(y)
+            build((4,), [], [op("add", float(c), float(k))], [Output(0, (1,))])(y)
             results[k, c] = y[0]
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]

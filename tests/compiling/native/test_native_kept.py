@@ -11,8 +11,10 @@ import pytest
 pytest.importorskip("llvmlite")
 pytest.importorskip("platformdirs")
 
+from native_interpreter import build, op
+
 import chainrules as cr
-from chainrules.compiling.native import Input, Output, available, build, disk_cache
+from chainrules.compiling.native import Input, Output, available, disk_cache
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -27,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 def result(factor=3.0):
     """Return the result of a kernel that is built anew."""
     y = np.empty(4)
-    ops = [("multiply", 0, ("c", factor)), ("sin", 1), ("fmod", 2, 0)]
+    ops = [op("multiply", 0, factor), op("sin", 1), op("fmod", 2, 0)]
     build((4,), [Input("f8", (1,))], ops, [Output(3, (1,))])(np.arange(1.0, 5.0), y)
     return y
 
@@ -38,7 +40,7 @@ EXPECTED = np.fmod(np.sin(3.0 * np.arange(1.0, 5.0)), np.arange(1.0, 5.0))
 def number(x=0.3, y=1.7):
     """Return the result of a program on numbers, with constants and functions of C's."""
     found = np.empty(2)
-    ops = [("sin", 0), ("power", 0, 1), *[("add", k, ("c", 0.1 * k)) for k in range(2, 120)]]
+    ops = [op("sin", 0), op("power", 0, 1), *[op("add", k, 0.1 * k) for k in range(2, 120)]]
     inputs = [Input("f8", None), Input("f8", None)]
     outputs = [Output(3, (), None, "f8", 0), Output(121, (), None, "f8", 1, 0)]
     build((), inputs, ops, outputs)(x, y, found)

@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from native_interpreter import apply
+from native_interpreter import apply, build, op
 
-from chainrules.compiling.native import Input, Output, available, build
-from chainrules.compiling.native.operations import CONVERSIONS, OPERATIONS, result_kind
+from chainrules.compiling.native import Input, Output, available
+from chainrules.compiling.native.operations import CONVERSIONS, OPCODES, result_kind
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 
@@ -87,7 +87,7 @@ def elementwise(name, *xs, out=None):
         expected = np.asarray(apply(name, *xs))
     y = np.empty(shape, expected.dtype) if out is None else out
     inputs = [described(x, shape) for x in xs]
-    ops = [(name, *range(len(xs)))]
+    ops = [op(name, *range(len(xs)))]
     strides = tuple(s // y.itemsize for s in y.strides)
     output = Output(len(xs), strides, None, kind(y))
     build(shape, inputs, ops, [output])(*xs, y)
@@ -105,7 +105,7 @@ def described(x, shape):
 @pytest.mark.parametrize("name", [*ONE, *TWO])
 def test_of_float32(name):
     for n in (3, 17, 1000):
-        xs = (data(n), data(n, 1))[: OPERATIONS[name]]
+        xs = (data(n), data(n, 1))[: OPCODES[name].arity]
         with np.errstate(all="ignore"):
             xs = [x.astype("f4") for x in xs]
         assert_agree(*elementwise(name, *xs), name)
@@ -115,9 +115,9 @@ def test_of_float32(name):
 @pytest.mark.parametrize("name", OF_WHOLE)
 def test_of_whole_numbers(name, dtype):
     a, b = (np.ravel(x).astype(dtype) for x in np.meshgrid(WHOLE, WHOLE))
-    assert_agree(*elementwise(name, *(a, b)[: OPERATIONS[name]]), name)
+    assert_agree(*elementwise(name, *(a, b)[: OPCODES[name].arity]), name)
     ends = np.array([np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
-    assert_agree(*elementwise(name, *(ends, ends[::-1])[: OPERATIONS[name]]), name)
+    assert_agree(*elementwise(name, *(ends, ends[::-1])[: OPCODES[name].arity]), name)
 
 
 @pytest.mark.parametrize("to", CONVERSIONS)
@@ -150,7 +150,7 @@ def test_pairs_are_stored_side_by_side(kind, n):
     y[-2:] = -1
     inputs = [Input(kind, (2,)), Input(kind, (2,), 1)]
     outputs = [Output(2, (2,), None, kind), Output(0, (2,), None, kind, 1, 0)]
-    build((n,), inputs, [("negative", 1)], outputs)(x, x, y)
+    build((n,), inputs, [op("negative", 1)], outputs)(x, x, y)
     np.testing.assert_array_equal(
         y[:-2], (1j * x.view(complex if kind == "f8" else "c8")).view(kind)
     )
@@ -198,7 +198,7 @@ def test_where_float_and_bool(n):
 @pytest.mark.parametrize("name", ONE)
 def test_a_single_number(name):
     alive = build(
-        (), [Input("f8", ())], [(name, 0)], [Output(1, (), None, result_kind(name, ["f8"]))]
+        (), [Input("f8", ())], [op(name, 0)], [Output(1, (), None, result_kind(name, ["f8"]))]
     )
     for x in SPECIAL:
         assert_agree(*elementwise(name, np.array(x)), name)
@@ -208,7 +208,7 @@ def test_a_single_number(name):
 @pytest.mark.parametrize("name", TWO)
 def test_two_single_numbers(name):
     kind = result_kind(name, ["f8", "f8"])
-    alive = build((), [Input("f8", ())] * 2, [(name, 0, 1)], [Output(2, (), None, kind)])
+    alive = build((), [Input("f8", ())] * 2, [op(name, 0, 1)], [Output(2, (), None, kind)])
     for a, b in itertools.product(SPECIAL[::3], SPECIAL[::2]):
         assert_agree(*elementwise(name, np.array(a), np.array(b)), name)
     assert alive is not None
@@ -217,10 +217,10 @@ def test_two_single_numbers(name):
 @pytest.mark.parametrize("name", ["add", "power", "where", "maximum", "logical_or"])
 def test_constants_as_operands(name):
     x = data(19)
-    operands = [("c", 1.5), 0] if name != "where" else [("c", True), ("c", 1.5), 0]
+    operands = [1.5, 0] if name != "where" else [True, 1.5, 0]
     y = np.empty(19, bool if name == "logical_or" else float)
-    build((19,), [Input("f8", (1,))], [(name, *operands)], [Output(1, (1,), None, kind(y))])(x, y)
-    values = [o[1] if type(o) is tuple else x for o in operands]
+    build((19,), [Input("f8", (1,))], [op(name, *operands)], [Output(1, (1,), None, kind(y))])(x, y)
+    values = [x if type(o) is int else o for o in operands]
     with np.errstate(all="ignore"):
         assert_agree(apply(name, *values), y, name)
 
@@ -231,7 +231,7 @@ def test_powers_of_constants(exponent, n):
     shape = () if n is None else (n,)
     for x in SPECIAL if n is None else [SPECIAL]:
         x, y = np.array(x), np.empty(shape)
-        ops = [("power", 0, ("c", exponent))]
+        ops = [op("power", 0, exponent)]
         build(shape, [Input("f8", (1,) * x.ndim)], ops, [Output(1, (1,) * x.ndim)])(x, y)
         with np.errstate(all="ignore"):
             assert_agree(np.asarray(np.power(x, exponent)), y, "power")
@@ -267,7 +267,7 @@ def test_broadcast_operands_of_three_axes():
     a, b, c = data(5).reshape(5, 1, 1), data(7).reshape(7, 1), data(3)
     y = np.empty((5, 7, 3))
     inputs = [described(x, y.shape) for x in (a, b, c)]
-    ops = [("add", 0, 1), ("sin", 0), ("multiply", 4, 2), ("subtract", 5, 3)]
+    ops = [op("add", 0, 1), op("sin", 0), op("multiply", 4, 2), op("subtract", 5, 3)]
     build(y.shape, inputs, ops, [Output(6, (21, 3, 1))])(a, b, c, y)
     with np.errstate(all="ignore"):
         assert_agree(np.sin(a) * c - (a + b), y, "subtract")
@@ -277,7 +277,7 @@ def test_offsets_and_several_inputs_and_outputs_of_one_array():
     x, y = data(20), np.zeros(20)
     inputs = [Input("f8", (1,)), Input("f8", (1,), 10, 0)]
     outputs = [Output(2, (1,)), Output(3, (1,), None, "f8", 10, 0)]
-    build((10,), inputs, [("add", 0, 1), ("subtract", 0, 1)], outputs)(x, y)
+    build((10,), inputs, [op("add", 0, 1), op("subtract", 0, 1)], outputs)(x, y)
     with np.errstate(invalid="ignore"):
         assert_agree(np.concatenate((x[:10] + x[10:], x[:10] - x[10:])), y, "add")
 
@@ -285,16 +285,16 @@ def test_offsets_and_several_inputs_and_outputs_of_one_array():
 def test_in_place():
     x = data(1001)
     expected = np.abs(x) + 1
-    build(
-        (1001,), [Input("f8", (1,))], [("absolute", 0), ("add", 1, ("c", 1.0))], [Output(2, (1,))]
-    )(x, x)
+    build((1001,), [Input("f8", (1,))], [op("absolute", 0), op("add", 1, 1.0)], [Output(2, (1,))])(
+        x, x
+    )
     assert_agree(expected, x, "add")
 
 
 def test_scalars_by_value():
     x, y = data(9), np.empty(9)
     inputs = [Input("f8", (1,)), Input("f8", None), Input("b1", None)]
-    ops = [("multiply", 0, 1), ("where", 2, 3, 0)]
+    ops = [op("multiply", 0, 1), op("where", 2, 3, 0)]
     kernel = build((9,), inputs, ops, [Output(4, (1,))])
     kernel(x, 2.5, True, y)
     assert_agree(2.5 * x, y, "multiply")
@@ -304,7 +304,7 @@ def test_scalars_by_value():
 
 def test_more_calls_than_are_written_out():
     x, y = np.linspace(0.1, 1, 21), np.empty(21)
-    ops = [("sin", k) if k % 3 else ("power", k, ("c", 1.25)) for k in range(30)]
+    ops = [op("sin", k) if k % 3 else op("power", k, 1.25) for k in range(30)]
     build((21,), [Input("f8", (1,))], ops, [Output(30, (1,))])(x, y)
     expected = x
     for name, *_ in ops:
@@ -314,11 +314,11 @@ def test_more_calls_than_are_written_out():
 
 def test_unknown_operations_and_wrong_operands_say_so():
     with pytest.raises(TypeError, match="no operation 'gamma'"):
-        build((3,), [Input("f8", (1,))], [("gamma", 0)], [Output(1, (1,))])
+        build((3,), [Input("f8", (1,))], [op("gamma", 0)], [Output(1, (1,))])
     with pytest.raises(TypeError, match="add of a bool"):
-        build((3,), [Input("b1", (1,))], [("add", 0, 0)], [Output(1, (1,))])
+        build((3,), [Input("b1", (1,))], [op("add", 0, 0)], [Output(1, (1,))])
     with pytest.raises(TypeError, match="one choice is b1, the other f8"):
-        build((3,), [Input("b1", (1,))], [("where", 0, 0, ("c", 1.0))], [Output(1, (1,))])
+        build((3,), [Input("b1", (1,))], [op("where", 0, 0, 1.0)], [Output(1, (1,))])
     with pytest.raises(ValueError, match="2 axes"):
         build((3, 2), [Input("f8", (1,))], [], [Output(0, (1, 1))])
     with pytest.raises(TypeError, match="no reduction 'median'"):

@@ -7,9 +7,9 @@ pytest.importorskip("llvmlite")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from native_interpreter import interpret
+from native_interpreter import build, interpret, op
 
-from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native.loops import RepeatedRun, find_runs
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
@@ -40,9 +40,9 @@ def program(rng, count, kinds, near=None):
                 operands.append(int(rng.choice(choice)))
             else:
                 operands.append(
-                    ("c", float(rng.choice(NUMBERS)) if kind == "f" else bool(rng.integers(2)))
+                    float(rng.choice(NUMBERS)) if kind == "f" else bool(rng.integers(2))
                 )
-        ops.append((name, *operands))
+        ops.append(op(name, *operands))
         kinds.append(
             "b"
             if name in TO_TRUTH or (EXACT[name][0] == "b" and name not in ("float", "where"))
@@ -70,7 +70,7 @@ seeds = st.integers(0, 2**32 - 1)
     [[5] * 12, [29] * 12, [*range(40)], [*range(39, -1, -1)], [*range(21, 40, 2), 7, 7, 8]],
 )
 def test_results_at_equal_distances_are_copied_in_loops(wanted):
-    ops = [("add", k, ("c", 0.5)) for k in range(20)]
+    ops = [op("add", k, 0.5) for k in range(20)]
     np.testing.assert_array_equal(*run_scalar(np.arange(20.0) ** 2, (), ops, "f" * 40, wanted))
 
 
@@ -135,7 +135,7 @@ def test_random_repetition(seed):
                 if kind == "f" and ways[j, o] == 4:
                     operands.append(r)
                 elif kind == "f" and ways[j, o] == 5:
-                    operands.append(("c", float(r) / 8))
+                    operands.append(float(r) / 8)
                 elif near is not None and 0 <= near < len(kinds) and kinds[near] == kind:
                     operands.append(int(near))
                 else:
@@ -143,7 +143,7 @@ def test_random_repetition(seed):
                     operands.append(int(rng.choice(choice)))
             if rng.random() < 0.02:
                 name, operands = "negative", [0]
-            ops.append((name, *operands))
+            ops.append(op(name, *operands))
             kinds.append("b" if name == "less" else "f")
     wanted = [int(k) for k in rng.integers(0, len(kinds), 20)]
     wanted += list(range(first, len(kinds), period))
@@ -166,14 +166,14 @@ def test_a_recurrence_forward_and_back():
     x = np.linspace(0.9, 1.1, n)
     ops, states = [], [0]
     for k in range(1, n):
-        ops += [("multiply", states[-1], k), ("sqrt", n + len(ops))]
+        ops += [op("multiply", states[-1], k), op("sqrt", n + len(ops))]
         states.append(n + len(ops) - 1)
-    bar = ("c", 1.0)
+    bar = 1.0
     bars = []
     for k in range(n - 1, 0, -1):
-        ops += [("multiply", bar, ("c", 0.5)), ("divide", n + len(ops), states[k])]
+        ops += [op("multiply", bar, 0.5), op("divide", n + len(ops), states[k])]
         last = n + len(ops) - 1
-        ops += [("multiply", last, states[k - 1]), ("multiply", last, k)]
+        ops += [op("multiply", last, states[k - 1]), op("multiply", last, k)]
         bars.append(n + len(ops) - 2)
         bar = n + len(ops) - 1
     wanted = [*bars, *states]
@@ -184,7 +184,7 @@ def test_a_recurrence_forward_and_back():
 def test_results_that_are_inputs_and_constants():
     n = 100
     x = np.arange(float(n))
-    ops = [("multiply", 0, ("c", 0.0)), ("float", ("c", True))]
+    ops = [op("multiply", 0, 0.0), op("float", True)]
     wanted = [n, *range(n), *[n + 1] * 20, 3, 1, 2, *range(n - 1, -1, -1)]
     expected, y = run_scalar(x, np.zeros(0, bool), ops, [], wanted)
     np.testing.assert_array_equal(expected, y)
@@ -193,7 +193,7 @@ def test_results_that_are_inputs_and_constants():
 def test_numbers_by_value_and_truths_as_results():
     less, flags = np.empty(2, bool), np.empty(())
     inputs = [Input("f8", None), Input("f8", ()), Input("b1", None)]
-    ops = [("less", 0, 1), ("logical_xor", 3, 2)]
+    ops = [op("less", 0, 1), op("logical_xor", 3, 2)]
     outputs = [
         Output(3, (), None, "b1"),
         Output(4, (), None, "b1", 1, 0),

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from native_interpreter import REDUCE
+from native_interpreter import REDUCE, build, op
 
-from chainrules.compiling.native import Input, Output, available, build
+from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native import kernel as kernels
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
@@ -98,7 +98,7 @@ def test_nan_and_infinity(name, n):
 def test_truths_and_numbers_into_each_other():
     x = np.array([0.0, 0.5, np.nan, 0.0, -2.0])
     count, some, most, stored = np.empty(()), np.empty((), bool), np.empty((), bool), np.empty(5)
-    ops = [("bool", 0)]
+    ops = [op("bool", 0)]
     outputs = [
         Output(1, (0,), "sum"),
         Output(0, (0,), "any", "b1"),
@@ -128,7 +128,7 @@ def test_several_results_in_one_array_and_elementwise_beside():
         Output(1, (0, 1), "sum", "f8", 2, 0),
         Output(1, (30, 1)),
     ]
-    build((20, 30), [Input("f8", (30, 1))], [("exp", 0)], outputs)(x, total, each)
+    build((20, 30), [Input("f8", (30, 1))], [op("exp", 0)], outputs)(x, total, each)
     np.testing.assert_allclose(each, np.exp(x), rtol=1e-15)
     np.testing.assert_allclose(total[0], np.exp(x).sum(), rtol=1e-14)
     np.testing.assert_allclose(total[1], x.max())
@@ -140,7 +140,7 @@ def test_of_what_is_the_same_along_an_axis(axes):
     x, c = np.arange(1.0, 6), 0.5
     y = np.empty([n for k, n in enumerate((5, 21)) if k not in axes])
     output = Output(2, reduced_strides(y, axes, 2), "sum")
-    build((5, 21), [Input("f8", (1, 0)), Input("f8", None)], [("multiply", 0, 1)], [output])(
+    build((5, 21), [Input("f8", (1, 0)), Input("f8", None)], [op("multiply", 0, 1)], [output])(
         x, c, y
     )
     np.testing.assert_allclose(y, np.sum(np.broadcast_to(c * x[:, None], (5, 21)), axis=axes))
@@ -155,7 +155,7 @@ def test_other_widths(width, monkeypatch):
         for name in REDUCE:
             y = np.empty([n for k, n in enumerate((7, 45)) if k not in axes])
             output = Output(1, reduced_strides(y, axes, 2), name)
-            build((7, 45), [Input("f8", (45, 1))], [("tanh", 0)], [output])(x, y)
+            build((7, 45), [Input("f8", (45, 1))], [op("tanh", 0)], [output])(x, y)
             np.testing.assert_allclose(y, REDUCE[name](np.tanh(x), axis=axes), rtol=1e-13)
     kernels._known.clear()
 
@@ -165,7 +165,7 @@ def test_a_matrix_product():
     a, b = rng.normal(size=(5, 7)), rng.normal(size=(7, 11))
     y = np.empty((5, 11))
     inputs = [Input("f8", (7, 1, 0)), Input("f8", (0, 11, 1))]
-    build((5, 7, 11), inputs, [("multiply", 0, 1)], [Output(2, (11, 0, 1), "sum")])(a, b, y)
+    build((5, 7, 11), inputs, [op("multiply", 0, 1)], [Output(2, (11, 0, 1), "sum")])(a, b, y)
     np.testing.assert_allclose(y, a @ b, rtol=1e-13, atol=1e-14)
 
 
@@ -193,7 +193,7 @@ def test_sums_over_every_set_of_axes_beside_each_other(n, function):
         for j, name in enumerate(("sum", "max")):
             z = made[1 + 2 * k + j]
             outputs.append(Output(1, reduced_strides(z, axes, 3), name))
-    build(x.shape, [Input("f8", strides_of(x))], [(function, 0)], outputs)(x, *made)
+    build(x.shape, [Input("f8", strides_of(x))], [op(function, 0)], outputs)(x, *made)
     for found, z in zip(made, expected):
         np.testing.assert_allclose(found, z, rtol=1e-13, atol=1e-13)
 
@@ -203,6 +203,6 @@ def test_truths_across_short_rows(n):
     x = np.random.default_rng(n).random((50, n)) < 0.05
     some, none = np.empty(n, bool), np.empty(n, bool)
     outputs = [Output(0, (0, 1), "any", "b1"), Output(1, (0, 1), "all", "b1")]
-    build(x.shape, [Input("b1", (n, 1))], [("logical_not", 0)], outputs)(x, some, none)
+    build(x.shape, [Input("b1", (n, 1))], [op("logical_not", 0)], outputs)(x, some, none)
     np.testing.assert_array_equal(x.any(0), some)
     np.testing.assert_array_equal(~x.any(0), none)

@@ -15,7 +15,7 @@ from ...rules.engines.engine import run
 from ...rules.linear.steps import reads_of
 from ...rules.table.other_kinds import FreshArray
 from ...rules.tracing.watching import (
-    Operation,
+    CalledFrom,
     Stops,
     at_index,
     called_at,
@@ -24,6 +24,7 @@ from ...rules.tracing.watching import (
     watching,
 )
 from ..ir.looks import NotRecordable
+from ..native.operation import INPUT, NO_OPTIONS, Operation
 from ..record.cache_key import with_inputs
 from ..record.constants import Constants
 from ..record.recorder import Recorder
@@ -57,7 +58,7 @@ class _Watched(Recorder):
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
-        self.noted: list[tuple[Place | None, Operation | None, float]] = []
+        self.noted: list[tuple[Place | None, CalledFrom | None, float]] = []
         self.stop = stop
         self.not_finite: set[int] = set()  # steps
         self.numberless: set[int] = set()  # steps that give no float, nor an array of floats
@@ -75,8 +76,8 @@ class _Watched(Recorder):
         self.stop_gradients.add(len(self.steps) - 1)
         return y
 
-    def append(self, step: tuple | None, y: Any) -> None:
-        super().append(step, y)
+    def append(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> None:
+        super().append(y, f, operands, options)
         self.noted.append((user_place(), pulled(), time.perf_counter() - self.last))
         if isinstance(y, float):
             finite = math.isfinite(y)
@@ -107,15 +108,14 @@ class _Watched(Recorder):
         moving: set[int] = set()
         names: dict[int, tuple[str, bool]] = {}  # and whether it is constant, by the function's id
         lines: dict[tuple[int, int], str] = {}
-        steps = zip(self.steps, self.forms, self.noted, strict=False)
-        for k, (step, form, (place, through, seconds)) in enumerate(steps):
-            reads = _reads(step)
-            f = "input" if step is None else step[0]
+        steps = zip(self.steps, self.noted, strict=False)
+        for k, (step, (place, through, seconds)) in enumerate(steps):
+            reads, f = _reads(step), step.function
             name, constant = names.get(id(f)) or names.setdefault(id(f), _known_of(f))
             cuts = False
             if k in self.stop_gradients:
                 name, cuts = "stop_gradient", True
-            elif step is None:
+            elif f is INPUT:
                 moving.add(k)
             elif not moving.isdisjoint(reads):
                 cuts = constant or k in self.numberless
@@ -127,12 +127,12 @@ class _Watched(Recorder):
                 key = (0, 0) if place is None else (id(place[0]), place[1])
                 line, of = lines.get(key) or lines.setdefault(key, line_at(place)), ""
             finite = k not in self.not_finite
-            found.append(ExplainedStep(name, form, line, seconds, reads, finite, cuts, of))
+            found.append(ExplainedStep(name, step.form, line, seconds, reads, finite, cuts, of))
         return found, moving
 
 
-def _reads(step: tuple | None) -> tuple[int, ...]:
-    return () if step is None else tuple(reads_of(step[1], step[2]))
+def _reads(step: Operation) -> tuple[int, ...]:
+    return tuple(reads_of(step.operands, step.options))
 
 
 def _known_of(f: Any) -> tuple[str, bool]:

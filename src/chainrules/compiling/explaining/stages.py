@@ -14,10 +14,11 @@ from ...config import user_line
 from ...rules import name_of
 from ...rules.refusals.table import refusal
 from ..ir.looks import Look, NotRecordable
-from ..ir.printing import Operation, arguments_text, operand_text, short_name, shown
+from ..ir.printing import PrintedLine, arguments_text, operand_text, short_name, shown
 from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, LoopValue, RealValue
 from ..machine_code import natively
-from ..passes.factor_sharing import Factor, factored
+from ..native.operation import INPUT, Operation
+from ..passes.factor_sharing import factored
 from ..passes.fusion import Fused
 from ..passes.scalar_program import NativeLine
 from ..passes.schedule import Stretch
@@ -25,7 +26,6 @@ from ..passes.source import NAME
 from ..passes.stretches import Stretches
 from ..record.cache_key import signature
 from ..record.captured_state import Captured
-from ..record.constants import Constants
 from ..record.recorder import Recorder
 from ..record.recording import record
 from ..replay import Replay
@@ -38,15 +38,11 @@ _OF_LOOPS, _OF_SCALARS = ("grouped", "scheduled"), ("scalarized",)
 class LineRecorder(Recorder):
     """Recorder that notes the user's line of each step."""
 
-    __slots__ = ("lines",)
+    __slots__ = ()
 
-    def __init__(self, constants: Constants) -> None:
-        super().__init__(constants)
-        self.lines: list[str] = []
-
-    def append(self, step: tuple | None, y: Any) -> None:
-        super().append(step, y)
-        self.lines.append(user_line())
+    def append(self, *step: Any) -> None:
+        super().append(*step)
+        self.steps[-1] = self.steps[-1]._replace(line=user_line())
 
 
 class StagedProgram:
@@ -66,7 +62,6 @@ class StagedProgram:
         key, _ = signature(args, kwargs)
         captured = Captured((f, key), frozen)
         recorder, self.output, _ = record(f, args, kwargs, captured, LineRecorder)
-        assert isinstance(recorder, LineRecorder)
         self.recorder = recorder
         native = natively(recorder, self.output, threads)
         self.lowered: Any = Replay(recorder, self.output) if native is None else native
@@ -102,55 +97,53 @@ class StagedProgram:
 
     # ---- steps ----------------------------------------------------------------------------------
 
-    def _recorded(self) -> Iterator[Operation]:
+    def _recorded(self) -> Iterator[PrintedLine]:
         return self._steps(self.recorder.plan)
 
-    def _factored(self) -> Iterator[Operation]:
+    def _factored(self) -> Iterator[PrintedLine]:
         plan = factored(self.recorder)
         if plan is self.recorder.plan:
-            return iter([Operation("", "as recorded: no factors of a matrix are shared")])
+            return iter([PrintedLine("", "as recorded: no factors of a matrix are shared")])
         return self._steps(plan)
 
-    def _steps(self, plan: list[tuple]) -> Iterator[Operation]:
+    def _steps(self, plan: dict[int, Operation]) -> Iterator[PrintedLine]:
         recorder, at = self.recorder, 0
         for position in recorder.inputs:
-            yield self._operation(position, "input")._replace(line="")
-        for position, f, args, kwargs, *_ in plan:
-            while at < len(recorder.looks) and recorder.looks[at][0] <= position:
-                yield _guard(recorder.looks[at][1])
+            yield self._result(position, INPUT)._replace(line="")
+        for position, step in plan.items():
+            while at < len(recorder.looks) and recorder.looks[at].before <= position:
+                yield _guard(recorder.looks[at])
                 at += 1
-            if args and isinstance(args[0], Factor):
-                args = (f"factors(v{args[0].position})", *args[1:])
-                given = (args[0], *arguments_text(args[1:], kwargs))
-            else:
-                given = arguments_text(args, kwargs)
-            yield self._operation(position, short_name(f), given)
-        yield from (_guard(look) for _, look in recorder.looks[at:])
-        yield Operation("", f"return {operand_text(self.output)}")
+            yield self._operation(position, step)
+        yield from map(_guard, recorder.looks[at:])
+        yield PrintedLine("", f"return {operand_text(self.output)}")
 
-    def _operation(self, position: int, name: str, given: tuple[str, ...] = ()) -> Operation:
-        form, line = self.recorder.forms[position], self.recorder.lines[position]
-        return Operation(f"v{position}", name, given, shown(form), line)
+    def _operation(self, position: int, step: Operation) -> PrintedLine:
+        given = arguments_text(step.operands, step.options)
+        return self._result(position, short_name(step.function), given)
+
+    def _result(self, position: int, name: str, given: tuple[str, ...] = ()) -> PrintedLine:
+        step = self.recorder.steps[position]
+        return PrintedLine(f"v{position}", name, given, shown(step.form), step.line)
 
     # ---- fused loops ----------------------------------------------------------------------------
 
-    def _grouped(self) -> Iterator[Operation | str]:
+    def _grouped(self) -> Iterator[PrintedLine | str]:
         for item in self.lowered.groups.items:
             if isinstance(item, Group):
                 yield f" loop over {item.shape}:"
                 yield from self._in_loop(item)
             elif self.lowered.is_made(item):
                 yield " call of NumPy:"
-                given = arguments_text(item.args, item.kwargs)
-                yield self._operation(item.position, short_name(item.f), given)
+                yield self._operation(item.position, item.step)
 
-    def _in_loop(self, group: Group) -> Iterator[Operation]:
+    def _in_loop(self, group: Group) -> Iterator[PrintedLine]:
         values = {**group.of_step, **{p: stored.value for p, stored in group.stored.items()}}
         lines = [""] * len(group.ops)
         first = 0
         for position in sorted(values):
             last = max([first, *(n + 1 for n in _operations_in(values[position]))])
-            lines[first:last] = [self.recorder.lines[position]] * (last - first)
+            lines[first:last] = [self.recorder.steps[position].line] * (last - first)
             first = last
 
         def text(x: RealValue) -> str:
@@ -158,8 +151,8 @@ class StagedProgram:
                 return group.inputs[x.key][1]
             return f"%{x.number}" if isinstance(x, LoopResult) else str(x.x)
 
-        for n, (name, *operands) in enumerate(group.ops):
-            yield Operation(f"%{n}", name, tuple(map(text, operands)), "", lines[n])
+        for n, op in enumerate(group.ops):
+            yield PrintedLine(f"%{n}", op.function, tuple(map(text, op.operands)), "", lines[n])
         for position in sorted(values):
             value, reduction = values[position], None
             if position in group.stored:
@@ -167,38 +160,38 @@ class StagedProgram:
             elif position not in self.lowered.groups.demanded:
                 continue
             parts = value[:2] if type(value) is ComplexPair else (value,)
-            yield self._operation(position, reduction or "store", tuple(map(text, parts)))
+            yield self._result(position, reduction or "store", tuple(map(text, parts)))
 
-    def _scheduled(self) -> Iterator[Operation | str]:
+    def _scheduled(self) -> Iterator[PrintedLine | str]:
         for part in self.lowered.parts:
             if isinstance(part, Stretch):
                 yield f" native function, number of loops: {len(part.loops)}"
                 for loop in part.loops:
                     made = ", ".join(f"v{p}" for p in loop.made)
-                    name = f"loop over {loop.shape}, {len(loop.ops)} operations"
-                    yield Operation(made, name, tuple(loop.given), "", self._line_of(loop.made))
+                    name = f"loop over {loop.request.shape}, {len(loop.request.ops)} operations"
+                    yield PrintedLine(made, name, tuple(loop.given), "", self._line_of(loop.made))
             elif part:
-                yield Operation("", part, (), "", self._line_of(_made_by(part)))
+                yield PrintedLine("", part, (), "", self._line_of(_made_by(part)))
 
     def _line_of(self, positions: list[int]) -> str:
-        return self.recorder.lines[positions[-1]] if positions else ""
+        return self.recorder.steps[positions[-1]].line if positions else ""
 
     # ---- single numbers -------------------------------------------------------------------------
 
-    def _scalarized(self) -> Iterator[Operation]:
+    def _scalarized(self) -> Iterator[PrintedLine]:
         line = self.lowered.line
-        steps = [position for position, *_ in self.recorder.plan]
+        steps = list(self.recorder.plan.values())
         of_step = np.searchsorted(line.ends, np.arange(len(line.ops)), side="right")
 
         def text(x: int) -> str:
             return repr(line.constants[-x - 1]) if x < 0 else f"n{x}"
 
         for name in self.lowered.needed:
-            op, *operands = line.ops[name - line.first]
+            op = line.ops[name - line.first]
             step = int(of_step[name - line.first])
             # Operations that guards ask for stand behind all steps.
-            where = self.recorder.lines[steps[step]] if step < len(steps) else "guards"
-            yield Operation(f"n{name}", op, tuple(map(text, operands)), "", where)
+            where = steps[step].line if step < len(steps) else "guards"
+            yield PrintedLine(f"n{name}", op.function, tuple(map(text, op.operands)), "", where)
 
     # ---- text of programs -----------------------------------------------------------------------
 
@@ -215,12 +208,12 @@ class StagedProgram:
         from ..native import text_of
 
         for request in self.lowered.requests():
-            yield text_of(*request)
+            yield text_of(request)
 
 
-def _guard(look: Look) -> Operation:
+def _guard(look: Look) -> PrintedLine:
     seen = str(look).rpartition(": ")[2]
-    return Operation("", "guard", (f"v{look.position}", seen), "", look.line)
+    return PrintedLine("", "guard", (f"v{look.position}", seen), "", look.line)
 
 
 def _operations_in(value: LoopValue) -> list[int]:

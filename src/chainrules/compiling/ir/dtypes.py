@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...rules.linear.steps import Slot
+from ..native import Operation
+from ..native.operations import CONVERSIONS
 from .forms import ValueForm
 from .scalars import NotLowered
 
 KINDS: dict[np.dtype, str] = {np.dtype(k): k for k in ("f8", "f4", "i8", "i4", "b1", "c16", "c8")}
 PARTS = {"c16": "f8", "c8": "f4"}  # what complex numbers are pairs of
-CONVERSIONS = {"f8": "float", "f4": "float32", "i8": "int64", "i4": "int32", "b1": "bool"}
+TO_KIND = {kind: name for name, kind in CONVERSIONS.items()}  # operations that convert
 
 _WEAK = (float, int, complex)  # Python's numbers take the dtype of what they are combined with
 
@@ -32,10 +34,10 @@ def kind_of_form(form: ValueForm) -> str:
     return found
 
 
-def dtype_of(x: Any, forms: list) -> Any:
+def dtype_of(x: Any, steps: list[Operation]) -> Any:
     """Return the dtype of an operand, or the type of a number of Python's."""
     if type(x) is Slot:
-        form = forms[x.position]
+        form = steps[x.position].form
         if form is None:
             raise NotLowered("an operand that is no number")
         kind = form.kind
@@ -50,11 +52,11 @@ def dtype_of(x: Any, forms: list) -> Any:
     return np.dtype(kind)
 
 
-def kinds_computed_with(f: Any, name: str, args: Any, forms: list) -> list[str]:
+def kinds_computed_with(f: Any, name: str, args: Any, steps: list[Operation]) -> list[str]:
     """Return what NumPy converts the operands of an operation to before it is done."""
     ufunc = f if isinstance(f, np.ufunc) else getattr(np, name)
     try:
-        dtypes = ufunc.resolve_dtypes((*[dtype_of(x, forms) for x in args], *[None] * ufunc.nout))
+        dtypes = ufunc.resolve_dtypes((*[dtype_of(x, steps) for x in args], *[None] * ufunc.nout))
         return [KINDS[dtype] for dtype in dtypes[: ufunc.nin]]
     except (TypeError, ValueError, KeyError):
         raise NotLowered(f"{ufunc.__name__} of these dtypes") from None

@@ -32,9 +32,11 @@ WHOLE = ("int", "index", "floor", "ceil", "trunc", "round")
 class Look(NamedTuple):
     """A look at the result of step ``position``: ``convert`` of it was ``seen`` at a user's line.
 
-    Of the kind "value" the result itself was seen, to the last bit.
+    It was made ``before`` the step of this number. Of the kind "value" the result itself was seen,
+    to the last bit.
     """
 
+    before: int
     position: int
     kind: str
     convert: Callable
@@ -42,8 +44,10 @@ class Look(NamedTuple):
     line: str
 
     @classmethod
-    def here(cls, position: int, kind: str, convert: Callable, seen: Hashable) -> "Look":
-        return cls(position, kind, convert, seen, user_line())
+    def here(
+        cls, before: int, position: int, kind: str, convert: Callable, seen: Hashable
+    ) -> "Look":
+        return cls(before, position, kind, convert, seen, user_line())
 
     def at(self, x: Any) -> Hashable:
         """Return what this look sees of ``x``, to be compared with ``seen``."""

@@ -1,7 +1,7 @@
 """Printed form of a program: one line for each operation, with its form and the user's line.
 
 The grammar of the lines is in docs/compiling.md. Every stage of the compiler prints its own
-operations as :class:`Operation`.
+operations as lines of one form, :class:`PrintedLine`.
 """
 
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from .references import CopyOf
 WIDE = 24  # characters, from which a constant is printed by its form alone
 
 
-class Operation(NamedTuple):
-    """One operation of a printed program: ``result = name(operands)``.
+class PrintedLine(NamedTuple):
+    """One line of a printed program: ``result = name(operands)``.
 
     ``kind`` is the form or dtype of the result; ``line`` is the user's line that it stems from.
     """
@@ -76,9 +76,9 @@ def operand_text(x: Any) -> str:
     return text if len(text) <= WIDE else f"const {type(x).__name__}"
 
 
-def arguments_text(args: tuple, kwargs: dict | None) -> tuple[str, ...]:
+def arguments_text(args: tuple, kwargs: dict) -> tuple[str, ...]:
     """Return the operands of a call, in the order in which it is written."""
     return (
         *map(operand_text, args),
-        *(f"{name}={operand_text(x)}" for name, x in (kwargs or {}).items()),
+        *(f"{name}={operand_text(x)}" for name, x in kwargs.items()),
     )

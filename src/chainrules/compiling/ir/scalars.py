@@ -57,6 +57,6 @@ def refuse_last_bits(recorder: Any) -> None:
     ------
     NotLowered
     """
-    for _, look in recorder.looks:
+    for look in recorder.looks:
         if look.kind not in TRUTHS + STRUCTURE + WHOLE and look.position not in recorder.inputs:
             raise NotLowered("a look at a number, to its last bit")

@@ -4,16 +4,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..native import Input
-from ..native.kinds import kind_of_constant
-from ..native.operations import result_kind
+from ..native import Input, NativeConstant, Operation
+from ..native.operations import OPCODES, result_kind
 from .complexes import COMPLEX
-from .dtypes import CONVERSIONS, PARTS, typed
+from .dtypes import PARTS, TO_KIND, typed
 from .scalars import NotLowered
-
-_COMPARISONS = frozenset({
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
-})  # fmt: skip
 
 
 class LoopInput(NamedTuple):
@@ -30,17 +25,7 @@ class LoopResult(NamedTuple):
     kind: str
 
 
-class LoopConstant(NamedTuple):
-    """A number that is written into the loop."""
-
-    x: Any
-
-    @property
-    def kind(self) -> str:
-        return kind_of_constant(self.x)
-
-
-RealValue: TypeAlias = LoopInput | LoopResult | LoopConstant
+RealValue: TypeAlias = LoopInput | LoopResult | NativeConstant
 
 
 class ComplexPair(NamedTuple):
@@ -69,7 +54,7 @@ class Group:
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
         self.inputs: dict[tuple, tuple[Input, str]] = {}  # by what is read: and the argument's text
-        self.ops: list[tuple] = []
+        self.ops: list[Operation] = []
         self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
         self.stored: dict[int, Stored] = {}  # by step
 
@@ -101,22 +86,23 @@ class Group:
             return self.op_of_pairs(name, operands, pair.kind)
         kind = result_kind(name, [x.kind for x in operands])
         if (
-            name in _COMPARISONS
+            len(operands) == 2
+            and OPCODES[name].is_test
             and type(operands[0]) is LoopResult
-            and type(operands[1]) is LoopConstant
+            and type(operands[1]) is NativeConstant
         ):
-            made, *choices = self.ops[operands[0].number]
-            if made == "where" and type(choices[1]) is type(choices[2]) is LoopConstant:
+            made, choices, *_ = self.ops[operands[0].number]
+            if made == "where" and type(choices[1]) is type(choices[2]) is NativeConstant:
                 return self.compared(name, choices, operands[1])
-        self.ops.append((name, *operands))
+        self.ops.append(Operation(name, operands))
         return LoopResult(len(self.ops) - 1, kind)
 
-    def compared(self, name: str, choices: list, other: LoopConstant) -> Any:
+    def compared(self, name: str, choices: tuple, other: NativeConstant) -> Any:
         """Return how one of two constants compares with another, which is what chooses it."""
         truth, *given = choices
         yes, no = (bool(getattr(np, name)(x.x, other.x)) for x in given)
         if yes == no:
-            return LoopConstant(yes)
+            return NativeConstant(yes)
         return truth if yes else self.op("logical_not", truth)
 
     def op_of_pairs(self, name: str, operands: tuple, kind: str) -> Any:
@@ -154,10 +140,10 @@ class Group:
         if kind in PARTS:
             real = self.converted(x, PARTS[kind])
             return ComplexPair(real, constant(0.0, PARTS[kind]), kind)
-        if type(x) is LoopConstant:
+        if type(x) is NativeConstant:
             return constant(x.x, kind)
-        check_native(CONVERSIONS[kind], [have])
-        return self.op(CONVERSIONS[kind], x)
+        check_native(TO_KIND[kind], [have])
+        return self.op(TO_KIND[kind], x)
 
 
 def check_native(name: str, kinds: list[str]) -> None:
@@ -184,9 +170,9 @@ def constant(x: Any, kind: str) -> Any:
     if kind not in PARTS:
         if isinstance(x, complex | np.complexfloating) and kind != "b1":
             raise NotLowered("complex numbers that become real")
-        return LoopConstant(typed(x, kind))
+        return NativeConstant(typed(x, kind))
     y = typed(x, kind)
-    real, imag = (LoopConstant(typed(part, PARTS[kind])) for part in (y.real, y.imag))
+    real, imag = (NativeConstant(typed(part, PARTS[kind])) for part in (y.real, y.imag))
     return ComplexPair(real, imag, kind)
 
 

@@ -94,7 +94,7 @@ class SolverCallback:
         NotRecordable
             If it looks at a number to its last bit, and so would serve no other call.
         """
-        if any(look.kind in _LAST_BIT for _, look in recorder.looks):
+        if any(look.kind in _LAST_BIT for look in recorder.looks):
             raise NotRecordable("a callback that looks at a number, to its last bit")
         if self.exact:
             self.replays.append(Replay(recorder, output, shares=False))

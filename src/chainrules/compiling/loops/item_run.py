@@ -76,7 +76,8 @@ class ItemRun(LoopRun):
 
         def work() -> None:
             for piece in rest:
-                self._run_piece(codes, *piece, found)
+                if (missed := self._run_piece(codes, *piece)) is not None:
+                    found.append(missed)
 
         if len(pieces) > 1:
             share(work, min(threads, len(pieces)))
@@ -85,10 +86,8 @@ class ItemRun(LoopRun):
         self.missed += found
         self.missed.sort(key=lambda miss: miss.item)
 
-    def _run_piece(
-        self, codes: list[BranchingLoop], first: int, end: int, found: list[Missed]
-    ) -> None:
-        """Run some items, by the first of the functions that knows their way; enter a miss."""
+    def _run_piece(self, codes: list[BranchingLoop], first: int, end: int) -> Missed | None:
+        """Run some items, by the first of the functions that knows their way; return a miss."""
         steps = self.taken.strides[0] if len(self.taken) else 0, self.given.strides[0]
         state = np.array([first, end, *steps, 0], np.int64)
         scratch = np.zeros(max(code.scratch for code in codes))
@@ -104,10 +103,9 @@ class ItemRun(LoopRun):
                 code.run(state, *arrays)
                 self.singles += 1
             if state[4]:
-                found.append(Missed(int(state[0]), end, int(state[4]), scratch, last))
-                return
+                return Missed(int(state[0]), end, int(state[4]), scratch, last)
             if state[0] >= end:
-                return
+                return None
 
     def round_in_python(self) -> bool:
         """Find a way for the first item that none fits, or run the item in Python."""

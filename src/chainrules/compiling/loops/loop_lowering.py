@@ -214,7 +214,8 @@ def form_of_output(recorder: Recorder, x: Any, any_order: bool = False) -> Value
     ------
     NotRecordable
     """
-    form = recorder.forms[x.position] if isinstance(x, Slot | CopyOf) else ValueForm.of(x)
+    is_result = isinstance(x, Slot | CopyOf)
+    form = recorder.steps[x.position].form if is_result else ValueForm.of(x)
     if any_order and form is not None and form.array:
         form = ValueForm(True, form.kind, form.shape, "C")
     return checked_form(form, x)

@@ -24,7 +24,7 @@ from ..native.branching import BranchingLoop
 from ..native.way_tree import NestedLoop, WayTree
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
-from ..record.recording import ItemRecorder, StepRecorder
+from ..record.recording import ItemRecorder, StepRecorder, foreign_in
 from ..record.walk import parts_of
 from .held import are_same
 from .loop_run import LoopRun, capacity, dense
@@ -276,8 +276,8 @@ class NativeLoop(Foreign):
 
         Those of solvers are too many.
         """
-        steps = [f for _, f, *_ in recorder.plan if isinstance(f, Foreign)]
-        if self.new_recorder is not ItemRecorder or any(f.of_solver for f in steps):
+        of_solver = any(f.of_solver for f in foreign_in(recorder))
+        if self.new_recorder is not ItemRecorder or of_solver:
             return False
         self.new_recorder = StepRecorder
         return True

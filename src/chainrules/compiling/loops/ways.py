@@ -68,7 +68,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
         If a step of it has no native form, or a result another form than what is carried.
     """
     refuse_last_bits(recorder)
-    trace = ScalarTrace(recorder, _positions(output), whole=True)
+    trace = ScalarTrace.of(recorder, _positions(output), whole=True)
     reads = [(held, at) for held, layout in layouts.read for at in range(layout.size)]
     wanted: list[tuple[int, str, int]] = []
     places = [("o", p) for p in layouts.carry.places] + [("y", p) for p in layouts.given.places]
@@ -79,7 +79,7 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
         wanted += [(name, held, place.start + k) for k, name in enumerate(names)]
     expected: list[bool] = []
     lines: list[str] = []
-    for _, look in recorder.looks:
+    for look in recorder.looks:
         if look.kind in STRUCTURE:
             continue
         if look.kind not in TRUTHS:
@@ -111,7 +111,7 @@ def _positions(output: list) -> set[int]:
 def _names(trace: ScalarTrace, recorder: Recorder, x: Any, place: Place) -> list[int]:
     """Return the names of the entries of a result that goes to ``place``."""
     if isinstance(x, Slot | CopyOf):
-        form, found = recorder.forms[x.position], trace.values[x.position]
+        form, found = recorder.steps[x.position].form, trace.values[x.position]
         fits = form is not None and (form.array, form.shape) == (place.form.array, place.form.shape)
         kind = None if form is None else form.kind
     else:
@@ -125,11 +125,4 @@ def _names(trace: ScalarTrace, recorder: Recorder, x: Any, place: Place) -> list
 
 def _variable(trace: ScalarTrace, name: int) -> int:
     """Return the name of a number that is computed: a constant is the result of an operation."""
-    if name >= 0:
-        return name
-    key = "multiply", name, trace.constant(1.0)
-    known = trace.known.get(key)
-    if known is None:
-        known = trace.known[key] = trace.first + len(trace.ops)
-        trace.ops.append(key)
-    return known
+    return name if name >= 0 else trace.as_it_is("multiply", (name, trace.constant(1.0)))

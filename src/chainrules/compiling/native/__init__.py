@@ -4,6 +4,10 @@ By LLVM, through ``llvmlite``. :func:`build` takes what to compute and gives a b
 """
 
 from .kernel import Kernel, available, build, text_of
-from .request import Input, Output
+from .operation import NativeConstant, Operation
+from .request import Input, Output, Request
 
-__all__ = ["Input", "Output", "Kernel", "available", "build", "text_of"]
+__all__ = [
+    "Input", "Kernel", "NativeConstant", "Operation", "Output", "Request", "available", "build",
+    "text_of",
+]  # fmt: skip

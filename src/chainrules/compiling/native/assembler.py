@@ -12,9 +12,6 @@ from collections.abc import Callable, Sequence
 
 from .kinds import KINDS, Format, bits_of
 
-__all__ = ["FunctionText", "Lanes", "Module", "place_of"]
-
-
 #: What calls of functions of mathematics promise, as "#0".
 _PURE = "attributes #0 = { nounwind willreturn memory(none) }\n"
 

@@ -1,15 +1,10 @@
 """The axes of a loop nest: their order, which are one, and the pieces that threads do."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
 from .limits import PIECE_POINTS, REST_POINTS
 from .request import Input, NativeProgram, Output
-
-__all__ = ["PIECE", "Axes", "AxisPieces", "axes_of", "pieces_of"]
-
 
 #: What a nest in pieces takes besides its arguments: the first row, and the one after the last.
 PIECE = ("whole", "whole")
@@ -51,7 +46,7 @@ def axes_of(program: NativeProgram, width: int) -> Axes:
     order = _order(shape, strides, width)
     shape = [shape[k] for k in order] or [1]
     strides = [[s[k] for k in order] or [0] for s in strides]
-    _merge(shape, strides)
+    shape, strides = _merged(shape, strides)
     first = len(program.inputs)
     return Axes(shape, strides[:first], strides[first:])
 
@@ -126,10 +121,12 @@ def _order(shape: list[int], strides: list[list[int]], width: int) -> list[int]:
     return [*axes, inner]
 
 
-def _merge(shape: list[int], strides: list[list[int]]) -> None:
-    """Make one axis of two, in place, where the outer one goes on as the inner one ends."""
+def _merged(shape: list[int], strides: list[list[int]]) -> tuple[list[int], list[list[int]]]:
+    """Make one axis of two, where the outer one goes on as the inner one ends."""
+    shape, strides = shape.copy(), [s.copy() for s in strides]
     for k in reversed(range(len(shape) - 1)):
         if all(s[k] == s[k + 1] * shape[k + 1] for s in strides):
             shape[k : k + 2] = [shape[k] * shape[k + 1]]
             for s in strides:
                 del s[k]
+    return shape, strides

@@ -4,8 +4,6 @@ What a row computes it computes once, in registers, and only as far as its guard
 within a way is written into it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,10 +12,10 @@ from .entry import make_callable
 from .kernel import code_of
 from .limits import CAREFUL_OPERATIONS, NESTED_ROUNDS
 from .locks import making
+from .operation import INPUT
 from .operations import emit
+from .request import kind_of
 from .way_tree import GuardNode, NestedLoop, NestedResult, SharedValues, WayTree
-
-__all__ = ["BranchingLoop"]
 
 
 class BranchingLoop:
@@ -49,6 +47,7 @@ class _Loop(NamedTuple):
     rows: tuple[str, str]  # addresses of the row in and the row out
     latch: str
     done: str
+    leaves: list[tuple[str, list[str]]]  # blocks that go on with the next row, and the carry there
 
 
 class _Writer:
@@ -119,12 +118,12 @@ class _Writer:
         more = fn.let(f"icmp slt i64 {t}, {end}")
         fn.put(f"br i1 {more}, label %{body}, label %{missed if endless else done}")
         fn.start(body)
-        loop = _Loop(tree.values, states, captured, begin(t, states), latch, done)
-        self.operations += len(tree.values.made)
         leaves: list[tuple[str, list[str]]] = []
+        loop = _Loop(tree.values, states, captured, begin(t, states), latch, done, leaves)
+        self.operations += len(tree.values.made)
         starts = [fn.label() for _ in tree.roots[1:]] + [missed]
         for root, other in zip(tree.roots, starts, strict=True):
-            self._tree(root, loop, other, leaves)
+            self._tree(root, loop, other)
             fn.start(other)
         miss()
         entries = [("i64", t, [(first, before)])]
@@ -142,13 +141,7 @@ class _Writer:
         fn.start(done)
         return t, states
 
-    def _tree(
-        self,
-        root: GuardNode,
-        loop: _Loop,
-        other: str,
-        leaves: list[tuple[str, list[str]]],
-    ) -> None:
+    def _tree(self, root: GuardNode, loop: _Loop, other: str) -> None:
         """Write a tree of ways from here on; what fits none of them goes to ``other``."""
         fn = self.fn
         waiting: list[tuple[GuardNode, str, dict]] = [(root, "", {})]
@@ -157,7 +150,7 @@ class _Writer:
             if label:
                 fn.start(label)
             if node.end is not None:
-                self._end(*node.end, loop, have, leaves)
+                self._end(*node.end, loop, have)
                 continue
             assert node.guard is not None
             truth = self._value(node.guard, loop, have)
@@ -166,7 +159,7 @@ class _Writer:
             fn.put(f"br i1 {truth}, label %{yes}, label %{no}")
             waiting += [(x, labels[seen], dict(have)) for seen, x in node.branches.items()]
 
-    def _end(self, stored: list, stops: bool, loop: _Loop, have: dict, leaves: list) -> None:
+    def _end(self, stored: list, stops: bool, loop: _Loop, have: dict) -> None:
         """Write what a way stores, and go on to the next step, or behind the loop."""
         fn, after = self.fn, list(loop.carry)
         if stops:
@@ -178,7 +171,7 @@ class _Writer:
                 after[at] = x
             else:
                 fn.put(f"store double {x}, ptr {fn.address(loop.rows[1], at)}")
-        leaves.append((fn.block, after))
+        loop.leaves.append((fn.block, after))
         fn.put(f"br label %{loop.latch}")
 
     def _value(self, value: int, loop: _Loop, have: dict) -> str:
@@ -191,22 +184,22 @@ class _Writer:
             if k in have or k in needed:
                 continue
             needed.add(k)
-            if made[k][0] != "input":
-                waiting += [x for x in made[k][1:] if type(x) is int]
+            if made[k].function is not INPUT:
+                waiting += [x for x in made[k].operands if type(x) is int]
         for k in sorted(needed):
             have[k] = self._made(k, loop, have)
         text: str = have[value]
         return text
 
     def _made(self, k: int, loop: _Loop, have: dict) -> str:
-        name, *operands = loop.values.made[k]
-        if name == "input":
+        name, operands, *_ = loop.values.made[k]
+        if name is INPUT:
             held, at = operands
             if held == "x":
                 return self._load(loop.rows[0], at)
             return (loop.carry if held == "c" else loop.captured)[at]
-        kinds = [loop.values.kind(x) for x in operands]
-        texts = [have[x] if type(x) is int else self._constant(x[1]) for x in operands]
+        kinds = [kind_of(x, loop.values.kinds) for x in operands]
+        texts = [have[x] if type(x) is int else self._constant(x.x) for x in operands]
         if type(name) is NestedResult:
             return self._nested(name, texts, have)
         return emit(self.one, name, texts, kinds)

@@ -4,15 +4,11 @@ Each is a line or two of identities, chosen so that nothing cancels: sinh is mad
 the difference of two exponentials.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
 from . import mathematics as own
 from .assembler import Lanes
-
-__all__ = ["COMPOSED"]
 
 _LN2, _LN2_REST = 0.6931471805599453, 2.319046813846299558e-17
 

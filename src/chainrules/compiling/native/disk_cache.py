@@ -7,8 +7,6 @@ so that processes need not know of each other. A folder that cannot be written t
 missing, means that nothing is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib
@@ -16,8 +14,6 @@ import os
 import threading
 
 from .limits import CACHE_BYTES
-
-__all__ = ["found", "keep", "key_of"]
 
 _OFF = ("", "0", "off")
 _DIGEST = 32

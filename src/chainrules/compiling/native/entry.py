@@ -7,8 +7,6 @@ through ctypes takes 250 and ``x.ctypes.data`` another 800. Where the objects ke
 once; if the probe does not find what it knows to be there, nothing native is offered.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import platform
@@ -22,11 +20,6 @@ import numpy as np
 from .assembler import Module
 from .machine import Code
 from .request import parameters
-
-__all__ = [
-    "FASTCALL", "Layout", "MethodDef", "address_of", "entry_text", "layout", "make_callable",
-    "new_builtin", "word",
-]  # fmt: skip
 
 _WORD = 8
 FASTCALL = 0x80

@@ -1,13 +1,9 @@
 """Functions that kernels call: those of C's library, and those that a module writes once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .assembler import FunctionText, Lanes, Module
 from .machine import libm
-
-__all__ = ["as_function", "each_lane", "function_of_c"]
 
 
 def function_of_c(module: Module, name: str, count: int) -> str:

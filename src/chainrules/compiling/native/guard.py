@@ -6,8 +6,6 @@ objects keep what is compared is probed once, as in :mod:`.entry`; what is not f
 Python. It says yes only if all is as it was to the bit; of a no the reason is seen by others.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import sys
@@ -20,8 +18,6 @@ from .assembler import Module
 from .entry import FASTCALL, MethodDef, address_of, layout, new_builtin, word
 from .locks import making
 from .machine import Code, libm
-
-__all__ = ["Row", "fields", "guard", "word"]
 
 #: What is compared, of which object, and three numbers that it takes.
 Row = tuple[int, int, int, int, int]

@@ -1,19 +1,15 @@
 """``build``: a request in, a function that Python can call out."""
 
-from __future__ import annotations
-
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from .assembler import Module
 from .entry import entry_text, layout, make_callable
 from .limits import CAREFUL_LINES, KNOWN_OPERATIONS
 from .locks import making
 from .machine import Code, host_width, llvm
-from .request import Input, NativeProgram, Output, checked
-
-__all__ = ["Kernel", "available", "build", "code_of", "text_of"]
+from .request import NativeProgram, Request, checked
 
 #: Takes one argument for each input, then one for each output: arrays and Python floats.
 Kernel: TypeAlias = Callable[..., None]
@@ -33,27 +29,11 @@ def available() -> bool:
     return True
 
 
-def build(
-    shape: tuple[int, ...],
-    inputs: Sequence[Input],
-    ops: Sequence[tuple[Any, ...]],
-    outputs: Sequence[Output],
-    threads: int = 1,
-) -> Kernel:
-    """Machine code for elementwise operations over ``shape``, with reductions.
+def build(request: Request, threads: int = 1) -> Kernel:
+    """Return machine code for a request.
 
     Parameters
     ----------
-    shape
-        The iteration shape; ``()`` for operations on single numbers, up to some hundred thousand.
-    inputs
-        What is read. Their values have the numbers 0, 1, ...
-    ops
-        ``(name, *operands)``; their values are numbered on. An operand is a value's number or a
-        constant ``("c", 1.5)``.
-    outputs
-        What is stored. An array may be written and read at the same time only if both have the
-        same strides and offset, and never if ``shape`` is ``()``.
     threads
         On how many threads a large loop is done. Then an output that is reduced over the outermost
         axis fills its array, and is put together of pieces: the same on two threads and on more.
@@ -66,19 +46,21 @@ def build(
     Examples
     --------
     >>> import numpy as np
-    >>> double = build((3,), [Input("f8", (1,))], [("add", 0, 0)], [Output(1, (1,))])
+    >>> from chainrules.compiling.native import Input, Operation, Output, Request
+    >>> ops = [Operation("add", (0, 0))]
+    >>> double = build(Request((3,), [Input("f8", (1,))], ops, [Output(1, (1,))]))
     >>> y = np.empty(3)
     >>> double(np.arange(3.0), y)
     >>> y
     array([0., 2., 4.])
     """
-    if len(ops) > KNOWN_OPERATIONS:
-        return _made(checked(shape, inputs, ops, outputs))
-    key = repr((tuple(shape), inputs, ops, outputs, threads))
+    if len(request.ops) > KNOWN_OPERATIONS:
+        return _made(checked(request))
+    key = f"{request.key()} {threads}"
     with making:
         kernel = _known.get(key)
         if kernel is None:
-            kernel = _known[key] = _made(checked(shape, inputs, ops, outputs), threads)
+            kernel = _known[key] = _made(checked(request), threads)
         return kernel
 
 
@@ -109,14 +91,9 @@ def _of_numbers(program: NativeProgram, module: Module) -> Kernel:
     return make_callable(code)
 
 
-def text_of(
-    shape: tuple[int, ...],
-    inputs: Sequence[Input],
-    ops: Sequence[tuple[Any, ...]],
-    outputs: Sequence[Output],
-) -> str:
+def text_of(request: Request) -> str:
     """Return the LLVM text of what :func:`build` takes, without its entry; nothing is compiled."""
-    program, module = checked(shape, inputs, ops, outputs), Module()
+    program, module = checked(request), Module()
     if program.shape:
         from .nest_functions import write_nest
 

@@ -4,23 +4,10 @@ Everything that writes code asks here how many bits a kind has; mathematics also
 its formulas, which are those of :class:`Format`.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Any, NamedTuple
 
 import numpy as np
-
-__all__ = [
-    "BYTES",
-    "KINDS",
-    "Format",
-    "NativeType",
-    "bits_of",
-    "is_float",
-    "is_whole",
-    "kind_of_constant",
-]
 
 
 class Format(NamedTuple):

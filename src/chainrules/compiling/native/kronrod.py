@@ -3,8 +3,6 @@
 The numbers are those that the step of a loop gives for a node, by the loop of :mod:`.stepping`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 
@@ -14,8 +12,6 @@ from .kernel import code_of
 from .locks import making
 from .request import parameters
 from .stepping import driver_text
-
-__all__ = ["EVALUATED_ARRAYS", "rule_sums"]
 
 EVALUATED_ARRAYS = 8  # of the driver's, before those of the rule
 _EPS = "0x3CB0000000000000"  # 2**-52

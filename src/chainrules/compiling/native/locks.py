@@ -4,14 +4,10 @@ A child has only the thread that forks. So nobody may hold a lock at that moment
 midst of what one protects: the forking thread takes the locks before, and lets go of them in both.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
 from typing import Any
-
-__all__ = ["making"]
 
 # One for all: targets are made once, known kernels are looked up, LLVM parses for one thread.
 making = threading.RLock()

@@ -7,16 +7,11 @@ repetition is seen by :mod:`.numbers`. Exact for any program, since a run is but
 ``abcabcabc`` is (0, 3, 3).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from .limits import CANDIDATES, GRAM, LONGEST_BODY, WORTH_A_LOOP
-
-__all__ = ["RepeatedRun", "find_runs"]
-
 
 Ints = np.ndarray
 

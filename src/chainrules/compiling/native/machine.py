@@ -4,8 +4,6 @@
 begins. When the last reference to the ``Code`` goes, so does the memory of its machine code.
 """
 
-from __future__ import annotations
-
 import array
 import ctypes
 import functools
@@ -17,8 +15,6 @@ from typing import Any
 
 from . import disk_cache
 from .locks import making
-
-__all__ = ["Code", "host_width", "libm", "llvm"]
 
 
 @functools.cache

@@ -6,33 +6,12 @@ below 1.4 units in the last place here. Only sine and cosine of more than a mill
 the C library, where reducing takes hundreds of digits of pi.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
 from .assembler import Lanes
 from .functions import each_lane
 from .kinds import KINDS, bits_of
-
-__all__ = [
-    "FUNCTIONS",
-    "SINGLE",
-    "arctan",
-    "clamp",
-    "exp_tail",
-    "expm1_within",
-    "log1p",
-    "log_edges",
-    "log_in_two_parts",
-    "nearest",
-    "power_of_two",
-    "sine_and_cosine",
-    "split",
-    "two_powers",
-    "unless_huge",
-    "whole_bits",
-]
 
 _LOG2_E = 1.4426950408889634
 # Of (exp(r) - 1 - r) / r^2 for |r| up to ln(2) / 2: the least error of r^2 times it, over expm1(r).

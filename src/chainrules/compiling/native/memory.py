@@ -1,11 +1,7 @@
 """Loads and stores of several lanes at once: side by side, at a stride, or only the first few."""
 
-from __future__ import annotations
-
 from .assembler import FunctionText, Lanes
 from .kinds import BYTES, KINDS
-
-__all__ = ["load", "load_one", "mask_of", "store", "store_pairs"]
 
 
 def load_one(fn: FunctionText, address: str, dtype: str) -> str:

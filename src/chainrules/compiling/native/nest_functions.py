@@ -1,17 +1,13 @@
 """A loop nest as a function: its arguments are those of a call, or lie where a table says."""
 
-from __future__ import annotations
-
 import math
 
 from .assembler import FunctionText, Module
 from .axes import PIECE, AxisPieces
 from .limits import MANY_POINTS
 from .nests import Nest, fill
-from .operations import LIBM
+from .operations import OPCODES
 from .request import NativeProgram, parameters
-
-__all__ = ["write_nest"]
 
 # More functions of mathematics than so many are not written out at each call: written out they run
 # faster by a third, on many points, and take five times as long to compile.
@@ -39,7 +35,8 @@ def write_nest(
         for y, k in zip(program.outputs, program.argument_of_output()):
             fill(fn, program.shape, y, names[k], width)
     else:
-        calls = sum(op[0] in LIBM or op[0] == "logaddexp" for op in program.ops)
+        functions = [op.function for op in program.ops]
+        calls = sum(OPCODES[f].c_name != "" or f == "logaddexp" for f in functions)
         many = math.prod(program.shape) >= MANY_POINTS
         module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
         if pieces is None:

@@ -9,8 +9,6 @@ Sums run in several registers; every 64 steps these are added to a total that ke
 took (two doubles), so the error does not grow with the length.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -23,12 +21,12 @@ from .axes import Axes, axes_of
 from .kinds import BYTES, KINDS
 from .limits import MANY_POINTS, SHORT_ROWS, SUM_BLOCK
 from .memory import load, load_one, store, store_pairs
+from .operation import NativeConstant, Operation, Operations
 from .operations import emit
+from .reductions import REDUCTIONS
 from .registers import places_of, planned, store_row
-from .request import NativeProgram, Output, kind_of, neutral_of
+from .request import NativeProgram, Output, kind_of
 from .results import Result, State
-
-__all__ = ["Nest", "fill"]
 
 
 def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: int) -> None:
@@ -39,11 +37,11 @@ def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: in
     if any(shape[k] == 0 for k in axes):
         return
     strides = tuple(y.strides[k] for k in axes)
-    value, kind = neutral_of(y.reduce, y.dtype), y.dtype
+    value, kind = REDUCTIONS[y.reduce].neutral_of(y.dtype), y.dtype
     value = bool(value) if kind == "b1" else np.dtype(kind).type(value)
-    constant = ("where", ("c", True), ("c", value), ("c", value))
+    constant = Operations([("where", tuple(map(NativeConstant, (True, value, value))))])
     store = Output(0, strides, None, y.dtype, y.offset)
-    program = NativeProgram(tuple(shape[k] for k in axes), [], [constant], [store], [kind], [], [])
+    program = NativeProgram(tuple(shape[k] for k in axes), [], constant, [store], [kind], [], [])
     Nest(program, fn, [base], width, 0).write()
 
 
@@ -89,8 +87,8 @@ class Nest:
         self.levels: list[int] = []
         for strides in self.in_strides:
             self.levels.append(max((k + 1 for k, s in enumerate(strides) if s), default=0))
-        for _, *operands in self.program.ops:
-            at = [self.levels[x] for x in operands if type(x) is int]
+        for op in self.program.ops:
+            at = [self.levels[x] for x in op.operands if type(x) is int]
             self.levels.append(max(at, default=0))
 
     def _find_pairs(self) -> set[int]:
@@ -187,14 +185,13 @@ class Nest:
             if self.levels[k] == level:
                 self.outer[k] = self._operation(self.one, op, self.outer)
 
-    def _operation(self, v: Lanes, op: tuple[Any, ...], have: dict[int, str]) -> str:
-        name, *operands = op
-        kinds = [kind_of(x, self.program.kinds) for x in operands]
+    def _operation(self, v: Lanes, op: Operation, have: dict[int, str]) -> str:
+        kinds = [kind_of(x, self.program.kinds) for x in op.operands]
         texts = [
-            self._use(v, x, have) if type(x) is int else self._constant(v, x[1], kind)
-            for x, kind in zip(operands, kinds)
+            self._use(v, x, have) if type(x) is int else self._constant(v, x.x, kind)
+            for x, kind in zip(op.operands, kinds)
         ]
-        return emit(v, name, texts, kinds)
+        return emit(v, op.function, texts, kinds)
 
     def _constant(self, v: Lanes, x: Any, kind: str) -> str:
         return v.boolean(bool(x)) if kind == "b1" else v.of(kind).number(x)
@@ -208,14 +205,14 @@ class Nest:
         """Values from outside the innermost loop that are used inside, in every lane."""
         self.spread = {}
         inside = [op for k, op in self._inner_ops()]
-        used = {x for _, *operands in inside for x in operands if type(x) is int}
+        used = {x for op in inside for x in op.operands if type(x) is int}
         used |= {y.value for y in self.program.outputs}
         for x in sorted(used):
             if self.levels[x] < self.depth:
                 kind = KINDS[self.program.kinds[x]].type
                 self.spread[x] = self.wide.splat(self.outer[x], kind)
 
-    def _inner_ops(self) -> list[tuple[int, tuple[Any, ...]]]:
+    def _inner_ops(self) -> list[tuple[int, Operation]]:
         first = len(self.program.inputs)
         ops = enumerate(self.program.ops, first)
         return [(k, op) for k, op in ops if self.levels[k] == self.depth]

@@ -8,8 +8,6 @@ has one addition and one multiplication, with y carried over and x read at a dis
 :mod:`.placement` says what is a loop and where values lie.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -20,13 +18,10 @@ from .assembler import FunctionText, Lanes, Module, place_of
 from .functions import function_of_c
 from .limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP, WRITTEN_OPERATIONS
 from .machine import Code
-from .operations import LIBM, emit
+from .operations import OPCODES, emit
 from .placement import Part, Placement
 from .request import NativeProgram, parameters
 from .slots import read_entry, read_slot, write_entry, write_slot
-
-__all__ = ["Numbers", "TooLongError"]
-
 
 # Most operations as one line: much faster than by the emitters, which say the same.
 _TEMPLATES = {
@@ -399,7 +394,7 @@ def _template(module: Module, name: str, *kinds: str) -> str | None:
     """The line of an operation, for the number of its register and its operands."""
     if "b1" in kinds:
         return None
-    if name in LIBM:
+    if c_name := OPCODES[name].c_name:
         given = ", ".join(["double %s"] * len(kinds))
-        return f"%%%d = call double {function_of_c(module, LIBM[name], len(kinds))}({given}) #0"
+        return f"%%%d = call double {function_of_c(module, c_name, len(kinds))}({given}) #0"
     return _TEMPLATES.get(name)

@@ -5,81 +5,48 @@ maximum, NaN included. Numbers of one operation are of one kind; ``float32``, ``
 one to another. A truth is an ``i1``, never a number.
 """
 
-from __future__ import annotations
-
 import math
 import platform
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .assembler import Lanes
 from .functions import as_function, each_lane
 from .kinds import KINDS, is_float, is_whole
-
-__all__ = [
-    "COMMUTATIVE",
-    "CONVERSIONS",
-    "LIBM",
-    "OPERATIONS",
-    "POWERS",
-    "converted",
-    "emit",
-    "result_kind",
-]
+from .operation import NativeConstant, Operation
 
 Operand = Any  # a register, or a Python number or bool
 Emitter = Callable[..., str]
 
-# How LLVM compares; "une" is true of NaN, as != is.
-COMPARISONS = {
-    "less": "olt",
-    "less_equal": "ole",
-    "greater": "ogt",
-    "greater_equal": "oge",
-    "equal": "oeq",
-    "not_equal": "une",
-}
-# The same of whole numbers.
-OF_WHOLE = {
-    "less": "slt",
-    "less_equal": "sle",
-    "greater": "sgt",
-    "greater_equal": "sge",
-    "equal": "eq",
-    "not_equal": "ne",
-}
 #: What they make of a number or a truth.
 CONVERSIONS = {"float": "f8", "float32": "f4", "int64": "i8", "int32": "i4", "bool": "b1"}
-LOGIC = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
-COMMUTATIVE = frozenset({"add", "multiply", "equal", "not_equal", *LOGIC})
 
-# NumPy's name and C's.
-LIBM = {
-    "cbrt": "cbrt",
-    "exp": "exp",
-    "exp2": "exp2",
-    "expm1": "expm1",
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-    "arctan2": "atan2",
-    "hypot": "hypot",
-    "power": "pow",
-    "fmod": "fmod",
-}
+
+class Opcode(NamedTuple):
+    """One native operation: its number of operands, and what writes it.
+
+    Attributes
+    ----------
+    real, whole
+        What writes it for floats, and for whole numbers, which wrap around; None of what it does
+        not take.
+    truth
+        What writes it for truths, if it is one of logic: numbers are asked whether they are 0.
+    is_test
+        Whether it gives a truth about numbers.
+    c_name
+        C's function that does the same.
+    commutes
+        Whether its two operands may change places.
+    """
+
+    arity: int
+    real: Emitter | None = None
+    whole: Emitter | None = None
+    truth: Emitter | None = None
+    is_test: bool = False
+    c_name: str = ""
+    commutes: bool = False
 
 
 def _extreme(how: str) -> Emitter:
@@ -136,51 +103,20 @@ def _logaddexp(v: Lanes, a: Operand, b: Operand) -> str:
     return v.select(equal, v.add(a, math.log(2.0)), v.add(larger, small))
 
 
-def _isnan(v: Lanes, a: Operand) -> str:
-    return v.compare("uno", a, a)
-
-
-def _isinf(v: Lanes, a: Operand) -> str:
-    return v.compare("oeq", v.abs(a), math.inf)
-
-
-def _isfinite(v: Lanes, a: Operand) -> str:
-    return v.compare("olt", v.abs(a), math.inf)
-
-
 def _intrinsic(name: str) -> Emitter:
     return lambda v, *xs: v.intrinsic(name, *xs)
 
 
-_REAL: dict[str, tuple[int, Emitter]] = {
-    "add": (2, Lanes.add),
-    "subtract": (2, Lanes.sub),
-    "multiply": (2, Lanes.mul),
-    "divide": (2, Lanes.div),
-    "negative": (1, Lanes.neg),
-    "absolute": (1, Lanes.abs),
-    "square": (1, lambda v, a: v.mul(a, a)),
-    "reciprocal": (1, lambda v, a: v.div(1.0, a)),
-    "sqrt": (1, _intrinsic("sqrt")),
-    "floor": (1, _intrinsic("floor")),
-    "ceil": (1, _intrinsic("ceil")),
-    "trunc": (1, _intrinsic("trunc")),
-    "rint": (1, _intrinsic("rint")),
-    "sign": (1, _sign),
-    "copysign": (2, Lanes.copysign),
-    "maximum": (2, _extreme("ogt")),
-    "minimum": (2, _extreme("olt")),
-    "fmax": (2, _extreme_number("oge")),
-    "fmin": (2, _extreme_number("ole")),
-    "power of 3": (1, lambda v, a: v.mul(v.mul(a, a), a)),
-    "remainder": (2, lambda v, a, b: _divmod(v, a, b)[1]),
-    "floor_divide": (2, lambda v, a, b: _divmod(v, a, b)[0]),
-    "logaddexp": (2, _logaddexp),
-}
-
-
 def _whole(code: str) -> Emitter:
     return lambda v, a, b: v.whole_op(code, a, b)
+
+
+def _whole_absolute(v: Lanes, a: Operand) -> str:
+    return v.select(v.compare("slt", a, 0), v.whole_op("sub", 0, a), a)
+
+
+def _part_of(both: Callable[..., tuple[str, str]], part: int) -> Emitter:
+    return lambda v, a, b: both(v, a, b)[part]
 
 
 def _larger(how: str) -> Emitter:
@@ -206,43 +142,90 @@ def _whole_divmod(v: Lanes, a: Operand, b: Operand) -> tuple[str, str]:
     return v.select(zero, 0, q), r
 
 
-#: Of whole numbers, which wrap around.
-_WHOLE: dict[str, Emitter] = {
-    "add": _whole("add"),
-    "subtract": _whole("sub"),
-    "multiply": _whole("mul"),
-    "negative": lambda v, a: v.whole_op("sub", 0, a),
-    "absolute": lambda v, a: v.select(v.compare("slt", a, 0), v.whole_op("sub", 0, a), a),
-    "square": lambda v, a: v.whole_op("mul", a, a),
-    "sign": _whole_sign,
-    "maximum": _larger("sgt"),
-    "minimum": _larger("slt"),
-    "fmax": _larger("sgt"),
-    "fmin": _larger("slt"),
-    "remainder": lambda v, a, b: _whole_divmod(v, a, b)[1],
-    "floor_divide": lambda v, a, b: _whole_divmod(v, a, b)[0],
-    "bitwise_and": _whole("and"),
-    "bitwise_or": _whole("or"),
-    "bitwise_xor": _whole("xor"),
-    "invert": lambda v, a: v.whole_op("xor", a, -1),
+def _comparison(real: str, whole: str, commutes: bool = False) -> Opcode:
+    """Return a comparison, by LLVM's names; "une" is true of NaN, as ``!=`` is."""
+    return Opcode(
+        2,
+        lambda v, a, b: v.compare(real, a, b),
+        lambda v, a, b: v.compare(whole, a, b),
+        is_test=True,
+        commutes=commutes,
+    )
+
+
+def _logic(code: str) -> Opcode:
+    return Opcode(2, truth=lambda v, a, b: v.logic(code, a, b), commutes=True)
+
+
+def _of_c(name: str, c_name: str, count: int = 1) -> Opcode:
+    """Return a function of mathematics, by NumPy's name and C's."""
+    return Opcode(count, lambda v, *xs: call(v, name, *xs), c_name=c_name)
+
+
+_OF_ONE = "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh"
+_INVERSE = "sin cos tan sinh cosh tanh"
+
+OPCODES: dict[str, Opcode] = {
+    "add": Opcode(2, Lanes.add, _whole("add"), commutes=True),
+    "subtract": Opcode(2, Lanes.sub, _whole("sub")),
+    "multiply": Opcode(2, Lanes.mul, _whole("mul"), commutes=True),
+    "divide": Opcode(2, Lanes.div),
+    "negative": Opcode(1, Lanes.neg, lambda v, a: v.whole_op("sub", 0, a)),
+    "absolute": Opcode(1, Lanes.abs, _whole_absolute),
+    "square": Opcode(1, lambda v, a: v.mul(a, a), lambda v, a: v.whole_op("mul", a, a)),
+    "reciprocal": Opcode(1, lambda v, a: v.div(1.0, a)),
+    **{name: Opcode(1, _intrinsic(name)) for name in ("sqrt", "floor", "ceil", "trunc", "rint")},
+    "sign": Opcode(1, _sign, _whole_sign),
+    "copysign": Opcode(2, Lanes.copysign),
+    "maximum": Opcode(2, _extreme("ogt"), _larger("sgt")),
+    "minimum": Opcode(2, _extreme("olt"), _larger("slt")),
+    "fmax": Opcode(2, _extreme_number("oge"), _larger("sgt")),
+    "fmin": Opcode(2, _extreme_number("ole"), _larger("slt")),
+    "power of 3": Opcode(1, lambda v, a: v.mul(v.mul(a, a), a)),
+    "remainder": Opcode(2, _part_of(_divmod, 1), _part_of(_whole_divmod, 1)),
+    "floor_divide": Opcode(2, _part_of(_divmod, 0), _part_of(_whole_divmod, 0)),
+    "logaddexp": Opcode(2, _logaddexp),
+    **{name: _of_c(name, name) for name in _OF_ONE.split()},
+    **{f"arc{name}": _of_c(f"arc{name}", f"a{name}") for name in _INVERSE.split()},
+    "arctan2": _of_c("arctan2", "atan2", 2),
+    "hypot": _of_c("hypot", "hypot", 2),
+    "power": _of_c("power", "pow", 2),
+    "fmod": _of_c("fmod", "fmod", 2),
+    "bitwise_and": Opcode(2, whole=_whole("and")),
+    "bitwise_or": Opcode(2, whole=_whole("or")),
+    "bitwise_xor": Opcode(2, whole=_whole("xor")),
+    "invert": Opcode(1, whole=lambda v, a: v.whole_op("xor", a, -1)),
+    "less": _comparison("olt", "slt"),
+    "less_equal": _comparison("ole", "sle"),
+    "greater": _comparison("ogt", "sgt"),
+    "greater_equal": _comparison("oge", "sge"),
+    "equal": _comparison("oeq", "eq", commutes=True),
+    "not_equal": _comparison("une", "ne", commutes=True),
+    "isnan": Opcode(1, lambda v, a: v.compare("uno", a, a), is_test=True),
+    "isinf": Opcode(1, lambda v, a: v.compare("oeq", v.abs(a), math.inf), is_test=True),
+    "isfinite": Opcode(1, lambda v, a: v.compare("olt", v.abs(a), math.inf), is_test=True),
+    "logical_and": _logic("and"),
+    "logical_or": _logic("or"),
+    "logical_xor": _logic("xor"),
+    "logical_not": Opcode(1, truth=lambda v, a: v.logic("xor", a, True)),
+    **dict.fromkeys(CONVERSIONS, Opcode(1)),
+    "where": Opcode(3),
 }
-_TESTS: dict[str, Emitter] = {"isnan": _isnan, "isinf": _isinf, "isfinite": _isfinite}
+
+#: Operations on truths.
+LOGIC = frozenset({name for name, code in OPCODES.items() if code.truth is not None})
 
 #: Exponents that need no logarithm, and the operation that does the same. (The root of -0.0 and
 #: -inf is not C's ``pow``, but what NumPy gives for one exponent of all entries.)
 POWERS = {2.0: "square", -1.0: "reciprocal", 3.0: "power of 3", 0.5: "sqrt"}
-_OF_TWO = ("arctan2", "hypot", "power", "fmod")
 
-#: Every operation and its number of operands.
-OPERATIONS: dict[str, int] = {
-    **{name: count for name, (count, _) in _REAL.items()},
-    **{name: 2 if name in _OF_TWO else 1 for name in LIBM},
-    **dict.fromkeys(COMPARISONS, 2),
-    **dict.fromkeys(LOGIC, 2),
-    **dict.fromkeys((*_TESTS, *CONVERSIONS, "logical_not", "invert"), 1),
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), 2),
-    "where": 3,
-}
+
+def without_power(op: Operation) -> Operation:
+    """Return an operation that does the same as a power, where one needs no logarithm."""
+    base, exponent = op.operands
+    if type(exponent) is NativeConstant and exponent.x in POWERS:
+        return Operation(POWERS[exponent.x], (base,))
+    return op
 
 
 def result_kind(name: str, kinds: Sequence[str]) -> str:
@@ -250,7 +233,8 @@ def result_kind(name: str, kinds: Sequence[str]) -> str:
 
     Raises TypeError for an unknown operation, and for operands that it does not take.
     """
-    if OPERATIONS.get(name) != len(kinds):
+    code = OPCODES.get(name)
+    if code is None or code.arity != len(kinds):
         raise TypeError(f"no operation {name!r} of {len(kinds)} operands in native code")
     if name == "where":
         if kinds[1] != kinds[2]:
@@ -260,49 +244,38 @@ def result_kind(name: str, kinds: Sequence[str]) -> str:
         if is_whole(CONVERSIONS[name]) and is_float(kinds[0]) and not _CASTS_AS_HERE:
             raise TypeError("floats that become integers, on this kind of processor")
         return CONVERSIONS[name]
-    if name in LOGIC or name in _TESTS or name == "logical_not":
+    if code.truth is not None or (code.is_test and code.whole is None):
         return "b1"
-    of_numbers = {kind for kind in kinds if kind != "b1" or name not in COMPARISONS} or {"f8"}
+    of_numbers = {kind for kind in kinds if kind != "b1" or not code.is_test} or {"f8"}
     if len(of_numbers) > 1:
         raise TypeError(f"{name} of {' and '.join(kinds)} in native code; convert one")
     (kind,) = of_numbers
     if kind == "b1":
         raise TypeError(f"{name} of a bool in native code; convert it with 'float'")
-    if name in COMPARISONS:
-        return "b1"
-    if name not in _WHOLE if is_whole(kind) else name not in _REAL and name not in LIBM:
+    if (code.whole if is_whole(kind) else code.real) is None:
         raise TypeError(f"{name} of {kind} in native code")
-    return kind
+    return "b1" if code.is_test else kind
 
 
 def emit(v: Lanes, name: str, operands: Sequence[Operand], kinds: Sequence[str]) -> str:
     """Write operation ``name`` and return the register of its result."""
-    kind = kinds[-1]
-    if name in LIBM:
-        return call(v.of(kind), name, *operands)
-    if is_whole(kind) and name in _WHOLE:
-        return _WHOLE[name](v.of(kind), *operands)
-    if name in _REAL:
-        return _REAL[name][1](v.of(kind), *operands)
+    code, kind = OPCODES[name], kinds[-1]
     if name == "where":
         c = as_truth(v, operands[0], kinds[0])
         pick = v.of(kind).select if kind != "b1" else v.choose
         return pick(c, *operands[1:])
     if name in CONVERSIONS:
         return converted(v, operands[0], kind, CONVERSIONS[name])
-    if name in COMPARISONS:
-        number = max(kinds, key=lambda kind: kind != "b1")
-        number = "f8" if number == "b1" else number
-        a, b = (converted(v, x, kind, number) for x, kind in zip(operands, kinds))
-        codes = OF_WHOLE if is_whole(number) else COMPARISONS
-        return v.of(number).compare(codes[name], a, b)
-    if name in _TESTS:
-        number = kind if is_float(kind) else "f8"
-        return _TESTS[name](v.of(number), converted(v, operands[0], kind, number))
-    truths = [as_truth(v, x, kind) for x, kind in zip(operands, kinds)]
-    return (
-        v.logic("xor", truths[0], True) if name == "logical_not" else v.logic(LOGIC[name], *truths)
-    )
+    if code.truth is not None:
+        return code.truth(v, *[as_truth(v, x, kind) for x, kind in zip(operands, kinds)])
+    if code.is_test:
+        kind = next((kind for kind in kinds if kind != "b1"), "f8")
+        if code.whole is None and is_whole(kind):
+            kind = "f8"
+        operands = [converted(v, x, have, kind) for x, have in zip(operands, kinds)]
+    write = code.whole if is_whole(kind) else code.real
+    assert write is not None
+    return write(v.of(kind), *operands)
 
 
 # Where a float does not fit an integer, NumPy gives what the processor gives.
@@ -337,11 +310,6 @@ def as_truth(v: Lanes, x: Operand, kind: str) -> str:
     return converted(v, x, kind, "b1")
 
 
-def as_real(v: Lanes, x: Operand, kind: str) -> str:
-    """A truth as 0.0 or 1.0; a double as it is."""
-    return converted(v, x, kind, "f8")
-
-
 def call(v: Lanes, name: str, *xs: Operand) -> str:
     """A function of mathematics: on several lanes our own where there is one, else that of C.
 
@@ -352,7 +320,7 @@ def call(v: Lanes, name: str, *xs: Operand) -> str:
     texts = [v.number(x) for x in xs]
     own = _own(name) if v.width > 1 else None
     if own is None:
-        return each_lane(v, LIBM[name], *texts)
+        return each_lane(v, OPCODES[name].c_name, *texts)
     if v.kind == "f4" and name not in SINGLE:
         wide = v.of("f8")
         return wide.cast("fptrunc", call(wide, name, *(v.cast("fpext", x, wide) for x in texts)), v)

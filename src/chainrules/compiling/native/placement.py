@@ -7,8 +7,6 @@ repetition before; always the same; an entry of an array; a value from memory. T
 equal distances, or where a table says.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -18,11 +16,8 @@ import numpy as np
 
 from .limits import FUNCTION_OPERATIONS, SEARCHED_OPERATIONS
 from .loops import RepeatedRun, find_runs
-from .operations import COMMUTATIVE
+from .operations import OPCODES
 from .request import NativeProgram
-
-__all__ = ["Part", "OutputPlace", "Placement"]
-
 
 Ints = np.ndarray
 
@@ -83,10 +78,11 @@ class Placement:
         known: dict[Any, int] = {}
         self.constants: list[float | bool] = []
         rows: list[tuple[int, ...]] = []
-        for _, *operands in program.ops:
+        for _, given in program.ops.pairs:
+            operands: list[Any] = list(given)
             for o, x in enumerate(operands):
                 if type(x) is not int:
-                    value = x[1]
+                    value = x.x
                     # 0.0 and -0.0 are equal, and so are 1.0 and True.
                     key = type(value), value, math.copysign(1.0, value)
                     k = known.get(key)
@@ -108,7 +104,7 @@ class Placement:
 
         Else a + b in one repetition and b + a in the next would not be one body.
         """
-        commutes = np.array([s[0] in COMMUTATIVE for s in self.program.signatures], bool)
+        commutes = np.array([OPCODES[s[0]].commutes for s in self.program.signatures], bool)
         if not len(commutes):
             return
         a, b = self.operands[:, 0].copy(), self.operands[:, 1].copy()

@@ -4,8 +4,6 @@ A profile function of Python's costs 150 ns for each call and each return, of fu
 well; a recording makes millions of them, and need be told once of each piece of code.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 from collections.abc import Callable
@@ -14,8 +12,6 @@ from typing import Any
 
 from .entry import address_of
 from .machine import Code
-
-__all__ = ["KnownCode", "native_profile"]
 
 _BITS = 15
 _SIZE = 1 << _BITS

@@ -1,7 +1,5 @@
 """Reductions of a loop nest that are kept in registers, and stores of short rows of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .assembler import Lanes
@@ -9,8 +7,6 @@ from .limits import SHORT_ROWS
 from .memory import load, store
 from .request import Output
 from .results import Result
-
-__all__ = ["Kept", "places_of", "planned", "store_row"]
 
 
 class Kept(NamedTuple):

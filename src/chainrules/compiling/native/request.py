@@ -1,22 +1,11 @@
 """Request for a native function: inputs, outputs, and the checked operations between them."""
 
-from __future__ import annotations
-
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .kinds import is_whole, kind_of_constant
-from .operations import POWERS, result_kind
-
-__all__ = ["Input", "Output", "NativeProgram", "checked", "parameters"]
-
-_REDUCTIONS = {
-    "number": {"sum": "sum", "prod": "prod", "max": "max", "min": "min"},
-    "b1": {"any": "any", "all": "all", "max": "any", "min": "all"},
-}
+from .operation import NativeConstant, Operation, Operations
+from .operations import result_kind, without_power
+from .reductions import REDUCTIONS
 
 
 class Input(NamedTuple):
@@ -51,6 +40,33 @@ class Output(NamedTuple):
     of: int | None = None
 
 
+class Request(NamedTuple):
+    """Elementwise operations over a shape, with reductions, to be made machine code.
+
+    Attributes
+    ----------
+    shape
+        The iteration shape; ``()`` for operations on single numbers, up to some hundred thousand.
+    inputs
+        What is read. Their values have the numbers 0, 1, ...
+    ops
+        Their values are numbered on. An operand is a value's number or a constant.
+    outputs
+        What is stored. An array may be written and read at the same time only if both have the
+        same strides and offset, and never if ``shape`` is ``()``.
+    """
+
+    shape: tuple[int, ...]
+    inputs: Sequence[Input]
+    ops: Sequence[Operation] | Operations
+    outputs: Sequence[Output]
+
+    def key(self) -> str:
+        """Return a text by which requests are known; it tells 0.0, -0.0 and False apart."""
+        ops = [f"{op.function}{op.operands}" for op in self.ops]
+        return f"{self.shape} {self.inputs} {ops} {self.outputs}"
+
+
 class NativeProgram(NamedTuple):
     """A request with the kind of each value ("f8", "b1", ...) and the reductions as they are done.
 
@@ -59,7 +75,7 @@ class NativeProgram(NamedTuple):
 
     shape: tuple[int, ...]
     inputs: list[Input]
-    ops: list[tuple[Any, ...]]
+    ops: Operations
     outputs: list[Output]
     kinds: list[str]
     codes: list[int]
@@ -105,35 +121,28 @@ def _numbered(sources: list[int | None], first: int) -> list[int]:
     return numbers
 
 
-def kind_of(operand: Any, kinds: Sequence[str]) -> str:
-    """Of an operand: a value's number, or a constant ("c", x)."""
-    if type(operand) is int:
-        return kinds[operand]
-    return kind_of_constant(operand[1])
+def kind_of(operand: int | NativeConstant, kinds: Sequence[str]) -> str:
+    """Return the kind of an operand: a value's number, or a constant."""
+    return operand.kind if isinstance(operand, NativeConstant) else kinds[operand]
 
 
-def checked(
-    shape: Sequence[int],
-    inputs: Sequence[Input],
-    ops: Sequence[tuple[Any, ...]],
-    outputs: Sequence[Output],
-) -> NativeProgram:
+def checked(request: Request) -> NativeProgram:
     """The request with its kinds; TypeError where an operation does not take its operands."""
+    shape, inputs, ops, outputs = request
     kinds = [x.dtype for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
-    simplified = list(ops)
-    for k, op in enumerate(ops):
-        if op[0] == "power" and type(op[2]) is not int and op[2][1] in POWERS:
-            op = simplified[k] = (POWERS[op[2][1]], op[1])
+    pairs = [(op.function, op.operands) for op in ops]
+    for k, (name, operands) in enumerate(pairs):
+        if name == "power":
+            name, operands, *_ = without_power(Operation(name, operands))
+            pairs[k] = name, operands
         # kind_of(x, kinds), written out: this is done half a million times.
-        signature = (
-            op[0],
-            *[kinds[x] if type(x) is int else kind_of_constant(x[1]) for x in op[1:]],
-        )
+        given = [kinds[x] if type(x) is int else x.kind for x in operands]
+        signature = (name, *given)
         code = known.get(signature)
         if code is None:
             code = known[signature] = len(known)
-            results.append(result_kind(op[0], signature[1:]))
+            results.append(result_kind(name, given))
         codes.append(code)
         kinds.append(results[code])
     rank = len(shape)
@@ -148,35 +157,18 @@ def checked(
         if not shape and y.reduce in ("any", "all") and kinds[y.value] == "f8":
             # There is no loop to ask whether the number differs from 0.
             done[k] = y._replace(value=len(kinds))
-            simplified.append(("bool", y.value))
+            pairs.append(("bool", (y.value,)))
             codes.append(known.setdefault(("bool", "f8"), len(known)))
             kinds.append("b1")
     signatures = list(known)
-    return NativeProgram(tuple(shape), list(inputs), simplified, done, kinds, codes, signatures)
+    return NativeProgram(shape, list(inputs), Operations(pairs), done, kinds, codes, signatures)
 
 
 def _settled(y: Output, kind: str) -> Output:
     """The output with its reduction in terms of its kind: the max of truths is any."""
     if y.reduce is None:
         return y
-    # Truths are added up as numbers; any and all of numbers ask whether they differ from 0.
-    if y.reduce in ("any", "all") or (kind == "b1" and y.reduce not in ("sum", "prod")):
-        meant = "b1"
-    else:
-        meant = "number"
-    reduce = _REDUCTIONS[meant].get(y.reduce)
-    if reduce is None:
+    found = REDUCTIONS.get(y.reduce)
+    if found is None:
         raise TypeError(f"no reduction {y.reduce!r} in native code")
-    return y._replace(reduce=reduce)
-
-
-_NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": False, "all": True}
-_OF_WHOLE = {"sum": 0, "prod": 1}
-
-
-def neutral_of(reduce: str, kind: str) -> Any:
-    """Return the neutral element of a reduction of values of this kind."""
-    if not is_whole(kind):
-        return _NEUTRAL[reduce]
-    ends = np.iinfo(np.dtype(kind))
-    return _OF_WHOLE.get(reduce, int(ends.min if reduce == "max" else ends.max))
+    return y._replace(reduce=found.of_truths) if kind == "b1" and found.of_truths else y

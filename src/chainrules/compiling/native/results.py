@@ -5,19 +5,14 @@ halves. The total of a sum is two numbers: the sum as rounded and what rounding 
 error of a long sum is that of the short ones of which it is made.
 """
 
-from __future__ import annotations
-
 from .assembler import Lanes
 from .kinds import BYTES, is_float
 from .memory import load_one, mask_of
 from .operations import converted, emit
-from .request import Output, neutral_of
-
-__all__ = ["Result", "State"]
+from .reductions import REDUCTIONS
+from .request import Output
 
 State = list[str]
-
-_STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
 
 class Result:
@@ -66,7 +61,7 @@ class Result:
     def neutral(self) -> str:
         """Return the initial value of a total."""
         assert self.output.reduce is not None
-        x = neutral_of(self.output.reduce, self.meant)
+        x = REDUCTIONS[self.output.reduce].neutral_of(self.meant)
         return self.wide.boolean(bool(x)) if self.meant == "b1" else self.wide.number(x)
 
     def begin(self) -> State:
@@ -82,10 +77,8 @@ class Result:
 
     def combine(self, a: str, b: str, v: Lanes) -> str:
         """Two totals as one."""
-        reduce, kinds = self.output.reduce or "", [self.meant] * 2
-        if self.meant == "b1":
-            return v.logic("or" if reduce == "any" else "and", a, b)
-        return emit(v, _STEPS[reduce], [a, b], kinds)
+        assert self.output.reduce is not None
+        return emit(v, REDUCTIONS[self.output.reduce].op, [a, b], [self.meant] * 2)
 
     def of_few(self, parts: State) -> State:
         """A total of parts that are so few that rounding takes next to nothing."""

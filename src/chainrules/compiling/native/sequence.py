@@ -6,11 +6,8 @@ arguments in which array it lies (a base), and how many bytes from where that be
 text nor the time to compile it grows with the number of calls.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +17,7 @@ from .kernel import code_of
 from .locks import making
 from .machine import host_width
 from .nest_functions import write_nest
-from .request import Input, Output, checked, parameters
-
-__all__ = ["NestSequence"]
+from .request import Request, checked, parameters
 
 # Functions in use: between calls of NumPy, too, a loop of Python asks for the same again.
 _known: weakref.WeakValueDictionary[str, Callable[..., None]] = weakref.WeakValueDictionary()
@@ -67,10 +62,12 @@ class NestSequence:
 
     Examples
     --------
-    >>> double = (3,), [Input("f8", (1,))], [("add", 0, 0)], [Output(1, (1,))]
+    >>> from chainrules.compiling.native import Input, Operation, Output
+    >>> ops = [Operation("add", (0, 0))]
+    >>> double = Request((3,), [Input("f8", (1,))], ops, [Output(1, (1,))])
     >>> sequence = NestSequence()
     >>> for _ in range(3):
-    ...     sequence.add(*double, [(1, 0), (1, 0)])
+    ...     sequence.add(double, [(1, 0), (1, 0)])
     >>> run, table = sequence.built(["array"])
     >>> y = np.arange(3.0)
     >>> run(table, y)
@@ -79,20 +76,12 @@ class NestSequence:
     """
 
     def __init__(self) -> None:
-        self.known: dict[str, tuple[int, tuple]] = {}
+        self.known: dict[str, tuple[int, Request]] = {}
         self.table: list[int] = []
 
-    def add(
-        self,
-        shape: tuple[int, ...],
-        inputs: Sequence[Input],
-        ops: Sequence[tuple[Any, ...]],
-        outputs: Sequence[Output],
-        places: Sequence[Place],
-    ) -> None:
-        """Append a nest, asked for as of :func:`.kernel.build`, and where its arguments lie."""
-        nest = shape, inputs, ops, outputs
-        number, _ = self.known.setdefault(repr(nest), (len(self.known), nest))
+    def add(self, nest: Request, places: Sequence[Place]) -> None:
+        """Append a nest, and where its arguments lie."""
+        number, _ = self.known.setdefault(nest.key(), (len(self.known), nest))
         self.table += [number, 2 + 2 * len(places)]
         for place in places:
             self.table += place
@@ -112,7 +101,7 @@ class NestSequence:
     def _made(self, kinds: Sequence[str]) -> Callable[..., None]:
         module = Module()
         for number, nest in self.known.values():
-            program = checked(*nest)
+            program = checked(nest)
             write_nest(program, module, program.lanes(host_width()), name=f"@nest{number}")
         stores = []
         for k, kind in enumerate(kinds, 1):

@@ -1,26 +1,23 @@
 """Text that reads and writes single values: in arrays that are passed, and in memory ``@m``."""
 
-from __future__ import annotations
-
 from .assembler import FunctionText, Lanes
-from .operations import as_real, as_truth
+from .kinds import BYTES
+from .memory import load_one
+from .operations import converted
 
 
 def read_entry(fn: FunctionText, base: str, at: str, dtype: str) -> str:
     """An entry of an array."""
-    if dtype == "f8":
-        return fn.let(f"load double, ptr {fn.address(base, at)}")
-    byte = fn.let(f"load i8, ptr {fn.address(base, at, 'i8')}")
-    return fn.let(f"icmp ne i8 {byte}, 0")
+    return load_one(fn, fn.address(base, at, BYTES[dtype]), dtype)
 
 
 def write_entry(fn: FunctionText, x: str, kind: str, base: str, at: str, dtype: str) -> None:
     """Write a value of ``kind`` to an entry of an array of ``dtype``."""
     one = Lanes(fn, 1)
     if dtype == "f8":
-        fn.put(f"store double {as_real(one, x, kind)}, ptr {fn.address(base, at)}")
+        fn.put(f"store double {converted(one, x, kind, 'f8')}, ptr {fn.address(base, at)}")
     else:
-        byte = fn.let(f"zext i1 {as_truth(one, x, kind)} to i8")
+        byte = fn.let(f"zext i1 {converted(one, x, kind, 'b1')} to i8")
         fn.put(f"store i8 {byte}, ptr {fn.address(base, at, 'i8')}")
 
 

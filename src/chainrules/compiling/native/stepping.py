@@ -7,8 +7,6 @@ was recorded with is not the one of this step: the next is asked, and where none
 returns, to be told what to do.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 
@@ -20,10 +18,8 @@ from .kernel import code_of
 from .locks import making
 from .machine import Code
 from .numbers import Numbers
-from .request import Input, Output, checked, parameters
+from .request import Input, Output, Request, checked, parameters
 from .way_tree import Way
-
-__all__ = ["BODY", "StepBody", "driver", "driver_text", "integrand_address"]
 
 #: The arrays of a body: carry, captured, row in; next carry, row out, truths.
 BODY = "ckxoyt"
@@ -216,7 +212,7 @@ def _body_code(way: Way) -> Code:
         for k, (x, held, at) in enumerate(way.outputs)
     ]
     module = Module()
-    numbers = Numbers(checked((), read, way.ops, stored), module)
+    numbers = Numbers(checked(Request((), read, way.ops, stored)), module)
     module.globals.append(
         _STEP.format(
             taken=", ".join(f"ptr %{held}" for held in BODY),

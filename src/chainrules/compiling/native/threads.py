@@ -6,8 +6,6 @@ the rows each piece gives a part, and the parts are put together in their order:
 not depend on who did what.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable
@@ -17,14 +15,8 @@ from typing import Any
 import numpy as np
 
 from .axes import AxisPieces
+from .reductions import REDUCTIONS
 from .request import NativeProgram
-
-__all__ = ["InPieces", "share"]
-
-_JOIN: dict[str, np.ufunc] = {
-    "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
-    "any": np.logical_or, "all": np.logical_and,
-}  # fmt: skip
 
 
 class InPieces:
@@ -32,9 +24,9 @@ class InPieces:
 
     Examples
     --------
-    >>> from chainrules.compiling.native import Input, Output, build
-    >>> inputs, ops = [Input("f8", (1,))], [("add", 0, 0)]
-    >>> double = build((200_000,), inputs, ops, [Output(1, (1,))], threads=2)
+    >>> from chainrules.compiling.native import Input, Operation, Output, Request, build
+    >>> inputs, ops = [Input("f8", (1,))], [Operation("add", (0, 0))]
+    >>> double = build(Request((200_000,), inputs, ops, [Output(1, (1,))]), threads=2)
     >>> y = np.empty(200_000)
     >>> double(np.arange(200_000.0), y)
     >>> y[-1]
@@ -51,7 +43,9 @@ class InPieces:
         #: arguments of which each piece gives a part, and how parts become one
         self.joined: dict[int, np.ufunc] = {}
         for j in pieces.partial:
-            self.joined[places[j]] = _JOIN[program.outputs[j].reduce or ""]
+            reduce = program.outputs[j].reduce
+            assert reduce is not None
+            self.joined[places[j]] = getattr(np, REDUCTIONS[reduce].op)
 
     def __call__(self, *args: Any) -> None:
         parts = {k: np.empty((len(self.ranges), args[k].size), args[k].dtype) for k in self.joined}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .kinds import bits_of, kind_of_constant
-from .operations import POWERS, result_kind
-
-__all__ = ["GuardNode", "NestedLoop", "NestedResult", "SharedValues", "Way", "WayTree"]
+from .kinds import bits_of
+from .operation import INPUT, NativeConstant, Operation, Operations
+from .operations import result_kind, without_power
+from .request import kind_of
 
 
 class Way(NamedTuple):
@@ -24,7 +24,7 @@ class Way(NamedTuple):
         For each number that is read: in which of the arrays "ckx" (carry, captured, row in), and at
         which entry.
     ops
-        As of :func:`.kernel.build`; the name may be a :class:`NestedResult`.
+        As of :func:`.kernel.build`; the function may be a :class:`NestedResult`.
     outputs
         For each number that is stored: its number, in which of "oyt" (next carry, row out, truths),
         and at which entry.
@@ -35,7 +35,7 @@ class Way(NamedTuple):
     """
 
     inputs: Sequence[tuple[str, int]]
-    ops: Sequence[tuple[Any, ...]]
+    ops: Operations
     outputs: Sequence[tuple[int, str, int]]
     expected: Sequence[bool]
     stops: bool = False
@@ -82,10 +82,10 @@ class SharedValues:
 
     def __init__(self) -> None:
         self.known: dict[tuple, int] = {}
-        self.made: list[tuple] = []  # name and operands, or "input", array and entry
+        self.made: list[Operation] = []  # of an input the operands are array and entry
         self.kinds: list[str] = []
 
-    def number(self, made: tuple, key: tuple, kind: str) -> int:
+    def number(self, made: Operation, key: tuple, kind: str) -> int:
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = len(self.made)
@@ -93,26 +93,23 @@ class SharedValues:
             self.kinds.append(kind)
         return found
 
-    def kind(self, operand: Any) -> str:
-        return self.kinds[operand] if type(operand) is int else kind_of_constant(operand[1])
-
     def taken(self, way: Way) -> tuple[list[tuple[int, bool]], list[tuple[int, str, int]]]:
         """Return the guards of a way, with what they saw, and what it stores."""
         numbers: list[int] = []
         for held, at in way.inputs:
-            made = "input", held, at
-            numbers.append(self.number(made, made, "f8"))
-        for name, *given in way.ops:
-            if name == "power" and type(given[1]) is not int and given[1][1] in POWERS:
-                name, given = POWERS[given[1][1]], given[:1]
-            operands = [numbers[x] if type(x) is int else x for x in given]
-            if type(name) is NestedResult:
+            numbers.append(self.number(Operation(INPUT, (held, at)), (INPUT, held, at), "f8"))
+        for op in way.ops:
+            if op.function == "power":
+                op = without_power(op)
+            operands = tuple([numbers[x] if type(x) is int else x for x in op.operands])
+            if type(name := op.function) is NestedResult:
                 key: tuple = id(name.loop.of), name.loop.rounds, name.number
                 kind = "f8"
             else:
                 key = (name,)
-                kind = result_kind(name, [self.kind(x) for x in operands])
-            numbers.append(self.number((name, *operands), (*key, *map(_key, operands)), kind))
+                kind = result_kind(name, [kind_of(x, self.kinds) for x in operands])
+            made = Operation(name, operands)
+            numbers.append(self.number(made, (*key, *map(_key, operands)), kind))
         guards: dict[int, bool] = {}
         stored = []
         for value, held, at in way.outputs:
@@ -123,11 +120,10 @@ class SharedValues:
         return list(guards.items()), stored
 
 
-def _key(operand: Any) -> Any:
-    if type(operand) is int:
+def _key(operand: int | NativeConstant) -> Any:
+    if not isinstance(operand, NativeConstant):
         return operand
-    x = operand[1]
-    return "c", x if type(x) is bool else bits_of(float(x))
+    return "c", operand.x if type(operand.x) is bool else bits_of(float(operand.x))
 
 
 class GuardNode:

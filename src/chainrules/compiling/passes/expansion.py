@@ -11,6 +11,7 @@ from ..ir.dtypes import dtype_of
 from ..ir.forms import ValueForm
 from ..ir.strides import View, placed, strides_of
 from ..ir.values import Group, Stored
+from ..native import Operation
 from ..native import axes as native_axes
 
 _FLOAT = np.dtype(np.float64)
@@ -19,7 +20,7 @@ _FLOAT = np.dtype(np.float64)
 class Operands(Protocol):
     """Operands of loops: forms of results, and values that stand for them in a loop."""
 
-    forms: list[ValueForm | None]
+    steps: list[Operation]
 
     def shape_of(self, x: Any) -> tuple[int, ...]: ...
 
@@ -30,7 +31,7 @@ class Operands(Protocol):
 
 def product(steps: Operands, position: int, form: ValueForm, x: Any, y: Any) -> list[Group] | None:
     """Return the loop of a product of small matrices or vectors, of at most two axes."""
-    dtypes = [dtype_of(z, steps.forms) for z in (x, y)]
+    dtypes = [dtype_of(z, steps.steps) for z in (x, y)]
     shapes = [steps.shape_of(z) for z in (x, y)]
     if dtypes != [_FLOAT] * 2 or not all(1 <= len(shape) <= 2 for shape in shapes):
         return None
@@ -59,7 +60,7 @@ def joined(
         or math.prod(form.shape) >= native_axes.PIECE_POINTS
     ):
         return None
-    if any(dtype_of(x, steps.forms) not in (float, _FLOAT) for x in xs):
+    if any(dtype_of(x, steps.steps) not in (float, _FLOAT) for x in xs):
         return None
     result, start, places = View(position, 0, form.shape, strides_of(form.shape)), 0, []
     before = (slice(None),) * (axis % len(form.shape))

@@ -22,6 +22,7 @@ from ...rules.rulesets.linalg.triangular import (
     solve_by_blocks,
 )
 from ..ir.forms import ValueForm
+from ..native.operation import NO_OPTIONS, Operation
 from ..record.recorder import Recorder
 from . import factors
 from .factors import LU, Seen, Triangular
@@ -47,14 +48,18 @@ class Factor:
     def __init__(self, make: Callable, matrix: Slot) -> None:
         self.make, self.matrix, self.position = make, matrix, matrix.position
 
+    def __repr__(self) -> str:
+        return f"factors(v{self.position})"
+
 
 LEAVES.add(Factor)
 
 
-def factored(recorder: Recorder) -> list[tuple]:
+def factored(recorder: Recorder) -> dict[int, Operation]:
     """Return the plan of a recording, with steps that share factors where there are any."""
     plan = recorder.plan
-    if not any(type(f).__hash__ is not None and f in STANDS_FOR for _, f, *_ in plan):
+    functions = [step.function for step in plan.values()]
+    if not any(type(f).__hash__ is not None and f in STANDS_FOR for f in functions):
         return plan
     return _Factored(recorder).plan if factors.available() else plan
 
@@ -73,29 +78,26 @@ class _Factored:
     """Equality classes of steps, and by their matrices the steps that can share factors."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self.forms = recorder.forms
-        self.made: dict[int, tuple] = {}
+        self.steps = recorder.steps
         self.equal: dict[int, int] = {}  # of each step, the first that is equal
         self.first: dict[Any, int] = {}
         self.sharing: dict[Any, list[_Sharing]] = {}
-        for position, f, args, kwargs, *_ in recorder.plan:
-            self.made[position] = f, args, kwargs or {}
-            self.equal[position] = self.first.setdefault(self.key_of_step(position), position)
-            if f in STANDS_FOR and not kwargs:
-                self.take(position, f, args)
-        steps = dict(self.steps())
-        self.plan = [
-            (step[0], *steps[step[0]], {}, None, ()) if step[0] in steps else step
-            for step in recorder.plan
-        ]
+        for position, step in recorder.plan.items():
+            key = self.key_of_step(position, step)
+            self.equal[position] = self.first.setdefault(key, position)
+            if step.function in STANDS_FOR and not step.options:
+                self.take(position, step)
+        self.plan = dict(recorder.plan)
+        for position, f, args in self.replaced():
+            step = self.plan[position]
+            self.plan[position] = step._replace(function=f, operands=args, options=NO_OPTIONS)
 
     # ---- which steps are equal ------------------------------------------------------------------
 
-    def key_of_step(self, position: int) -> Any:
-        f, args, kwargs = self.made[position]
-        if not (getattr(f, "__module__", None) or "").startswith(_KNOWN):
+    def key_of_step(self, position: int, step: Operation) -> Any:
+        if not (getattr(step.function, "__module__", None) or "").startswith(_KNOWN):
             return position
-        return f, self.key(args), self.key(kwargs)
+        return step.function, self.key(step.operands), self.key(step.options)
 
     def key(self, x: Any) -> Any:
         """Return what is equal for equal operands alone."""
@@ -116,8 +118,9 @@ class _Factored:
 
     # ---- which matrix a step reads --------------------------------------------------------------
 
-    def take(self, position: int, f: Any, args: tuple) -> None:
+    def take(self, position: int, step: Operation) -> None:
         """Note a step that can be done with the factors of the matrix that it reads."""
+        f, args = step.function, step.operands
         form, found = self.form(args[0]), self.matrix(args[0])
         if form is None or found is None:
             return
@@ -126,19 +129,19 @@ class _Factored:
         if f in _OF_LOWER and seen.transposed is not upper:
             return  # not known to be triangular
         if f in _OF_TWO:
-            other, y = self.form(args[1]), self.forms[position]
+            other, y = self.form(args[1]), step.form
             if other is None or y is None or not 0 < len(other.shape) < 3 or 0 in other.shape:
                 return
             if y.kind != form.kind:
                 return
         key = matrix.position if type(matrix) is Slot else id(matrix)
         rest = args if f is cholesky_pull else args[1:]
-        step = _Sharing(position, matrix, upper, STANDS_FOR[f], (seen, *rest))
-        self.sharing.setdefault((type(matrix), key), []).append(step)
+        sharing = _Sharing(position, matrix, upper, STANDS_FOR[f], (seen, *rest))
+        self.sharing.setdefault((type(matrix), key), []).append(sharing)
 
     def form(self, x: Any) -> ValueForm | None:
         if type(x) is Slot:
-            return self.forms[x.position]
+            return self.steps[x.position].form
         return ValueForm.of(x) if type(x) is np.ndarray else None
 
     def matrix(self, x: Any) -> tuple[Any, Seen] | None:
@@ -151,10 +154,10 @@ class _Factored:
         is_complex, seen = form.kind.kind == "c", Seen()
         while True:
             x = Slot(self.equal.get(x.position, x.position))
-            f, args, kwargs = self.made.get(x.position, (None, (), {}))
-            if f in _TRANSPOSES and _TRANSPOSES[f](*args[1:], **kwargs):
+            f, args, options, *_ = self.steps[x.position]
+            if f in _TRANSPOSES and _TRANSPOSES[f](*args[1:], **options):
                 seen = Seen(not seen.transposed, seen.conjugated)
-            elif f is np.conjugate and not kwargs:
+            elif f is np.conjugate and not options:
                 seen = Seen(seen.transposed, seen.conjugated != is_complex)
             else:
                 return x, seen
@@ -166,16 +169,17 @@ class _Factored:
         """Say of a Cholesky factor whether it is the upper one; None of any other matrix."""
         if type(matrix) is not Slot:
             return None
-        f, _, kwargs = self.made.get(matrix.position, (None, (), {}))
-        upper = kwargs.get("upper", False)
-        return upper if f is np.linalg.cholesky and type(upper) is bool else None
+        step = self.steps[matrix.position]
+        upper = step.options.get("upper", False)
+        return upper if step.function is np.linalg.cholesky and type(upper) is bool else None
 
     # ---- the steps that stand for others --------------------------------------------------------
 
-    def steps(self) -> Iterator[tuple[int, tuple[Callable, tuple]]]:
-        for position, (f, _, _) in self.made.items():
-            if f is np.linalg.cholesky and self.equal[position] != position:
-                yield position, (np.copy, (Slot(self.equal[position]),))
+    def replaced(self) -> Iterator[tuple[int, Callable, tuple]]:
+        """Yield the steps that others stand for: their positions, functions and operands."""
+        for position, first in self.equal.items():
+            if self.steps[position].function is np.linalg.cholesky and first != position:
+                yield position, np.copy, (Slot(first),)
         for group in self.sharing.values():
             matrix, upper, f = group[0].matrix, group[0].upper, group[0].f
             factor: Any
@@ -188,11 +192,11 @@ class _Factored:
             else:
                 continue  # NumPy makes them as well
             for step in group:
-                first, form = self.equal[step.position], self.forms[step.position]
+                first, form = self.equal[step.position], self.steps[step.position].form
                 if first != step.position and form is not None and form.array:
-                    yield step.position, (np.copy, (Slot(first),))
+                    yield step.position, np.copy, (Slot(first),)
                 else:
-                    yield step.position, (step.f, (factor, *step.args))
+                    yield step.position, step.f, (factor, *step.args)
 
 
 def _is_large(form: ValueForm) -> bool:

@@ -8,7 +8,6 @@ NumPy, as in a replay.
 
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,13 @@ from ...rules import name_of
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
 from ..ir.scalars import NotLowered, refuse_last_bits
-from ..ir.values import ComplexPair, Group, LoopConstant, LoopInput, RealValue, Stored, doubled
-from ..native import Output
+from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, RealValue, Stored, doubled
+from ..native import NativeConstant, Operation, Output, Request
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
 from .groups import Grouping, NumpyCall
 from .schedule import Loop, Stretch
-from .source import NAME, Missed, Writer
+from .source import NAME, Run, Writer, defined
 
 
 class Fused:
@@ -52,7 +51,7 @@ class Fused:
             raise NotLowered("nothing but calls of NumPy")
         self.stretches: list[Stretch] = []
         self.parts: list[str | Stretch] = []  # in the order in which they run
-        self.run: Callable[[list], tuple[Missed | None, Any]] = self.written(output)
+        self.run: Run = self.written(output)
         calls = [
             item for item in self.groups.items if type(item) is NumpyCall and self.is_made(item)
         ]
@@ -61,19 +60,18 @@ class Fused:
         self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
         self.how += [_by_whom(call) for call in calls]
 
-    def written(self, output: Any) -> Callable:
+    def written(self, output: Any) -> Run:
         recorder = self.recorder
         self.groups.demand(recorder.outputs)
-        for _, look in recorder.looks:
+        for look in recorder.looks:
             self.groups.demand(Slot(look.position))
         read = {name for item in self.groups.items if type(item) is Group for name in item.names()}
-        at = 0
         parts = self.parts
         loops: list[Loop] = []  # that follow each other
 
         def put(lines: list[str]) -> None:
             if lines and loops:
-                parts.append(Stretch(self.recorder.forms, loops[:]))
+                parts.append(Stretch(self.recorder.steps, loops[:]))
                 loops.clear()
             parts.extend(lines)
 
@@ -82,20 +80,18 @@ class Fused:
                 loop = self.loop(item)
                 if loop is None:
                     continue
-                if loops and any(x.is_large(recorder.forms) for x in (loop, loops[-1])):
+                if loops and any(x.is_large(recorder.steps) for x in (loop, loops[-1])):
                     put([""])  # an empty line between two
                 loops.append(loop)
                 continue
-            lines: list[str] = []
-            at = self.writer.looks_before(item.position, at, recorder.looks, lines)
+            lines = self.writer.looks_before(item.position)
             if self.is_made(item):
                 lines.append(f"v{item.position} = {self.call(item)}")
                 if f"w{item.position}" in read:
                     lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
             put(lines)
-        lines = []
-        self.writer.looks_before(len(recorder.steps) + 1, at, recorder.looks, lines)
-        put([*lines, f"return None, {self.writer.expression(output, final=True)}"])
+        returned = f"return None, {self.writer.expression(output, final=True)}"
+        put([*self.writer.last_looks(), returned])
         if len(parts) > SCHEDULED_LINES:
             raise NotLowered("more calls of NumPy than one function of Python takes")
         head = [
@@ -106,14 +102,14 @@ class Fused:
         body = self.writer.let_go(self.lines_of(parts))
         given = ", ".join(f"v{p}" for p in recorder.inputs)
         unpacked = [f"({given},) = values"] if given else []
-        self.source = "\n    ".join(["def run(values):", *unpacked, *head, *body])
         names = {
             **self.writer.names, "ascontiguousarray": np.ascontiguousarray, "empty": np.empty,
-            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray, "__name__": __name__,
+            "zeros": np.zeros, "ndarray": np.ndarray, "asarray": np.asarray,
             **{dtype.name: dtype for dtype in KINDS},
         }  # fmt: skip
-        exec(compile(self.source, "<native recording>", "exec"), names)
-        run: Callable = names.pop("run")  # a function among its own names waits for the collector
+        lines = ["def run(values):", *unpacked, *head, *body]
+        run: Run
+        run, self.source = defined(lines, names, "<native recording>")
         return run
 
     def lines_of(self, parts: list) -> list[str]:
@@ -130,10 +126,9 @@ class Fused:
                 lines.append(part)
         return lines
 
-    def requests(self) -> list[tuple]:
+    def requests(self) -> list[Request]:
         """Return what :func:`native.build` is asked for, of each loop."""
-        loops = [loop for stretch in self.stretches for loop in stretch.loops]
-        return [(loop.shape, loop.inputs, loop.ops, loop.outputs) for loop in loops]
+        return [loop.request for stretch in self.stretches for loop in stretch.loops]
 
     def is_made(self, call: NumpyCall) -> bool:
         return not call.lazy or call.position in self.groups.demanded
@@ -144,9 +139,9 @@ class Fused:
         if view is None or not self.groups.is_made_of_base(call.position, view):
             if self.has_turned_stack(call):
                 return self.turned_product(call)
-            return self.writer.step(call.f, call.args, call.kwargs)
+            return self.writer.step(call.step)
         form, whole, base = (
-            self.recorder.forms[view.base],
+            self.recorder.steps[view.base].form,
             self.groups.whole(view.base),
             f"v{view.base}",
         )
@@ -165,19 +160,20 @@ class Fused:
 
         BLAS then takes twice as long for each, and a copy of them takes next to nothing.
         """
-        if call.f not in (np.matmul, operator.matmul) or call.kwargs or len(call.args) != 2:
+        f, args, options, *_ = call.step
+        if f not in (np.matmul, operator.matmul) or options or len(args) != 2:
             return False
         first, second = [
-            self.recorder.forms[x.position] if type(x) is Slot else None for x in call.args
+            self.recorder.steps[x.position].form if type(x) is Slot else None for x in args
         ]
-        view = self.groups.views.get(call.args[1].position) if second is not None else None
+        view = self.groups.views.get(args[1].position) if second is not None else None
         if first is None or view is None or len(view.shape) < 3:
             return False
         few = COPIED_STACK * math.prod(view.shape) <= math.prod(first.shape)
         return few and view.strides[-2] == 1 != view.strides[-1]
 
     def turned_product(self, call: NumpyCall) -> str:
-        a, b = map(self.writer.expression, call.args)
+        a, b = map(self.writer.expression, call.step.operands)
         return f"{self.writer.constant(np.matmul)}({a}, ascontiguousarray({b}))"
 
     def loop(self, group: Group) -> Loop | None:
@@ -191,23 +187,23 @@ class Fused:
         keys = list(group.inputs)
         numbers = {key: k for k, key in enumerate(keys)}
 
-        def operand(x: RealValue) -> Any:
-            if isinstance(x, LoopConstant):
-                return "c", x.x
-            return numbers[x.key] if isinstance(x, LoopInput) else len(keys) + x.number
+        def operand(x: RealValue) -> int | NativeConstant:
+            if isinstance(x, LoopResult):
+                return len(keys) + x.number
+            return numbers[x.key] if isinstance(x, LoopInput) else x
 
-        ops = [(name, *map(operand, xs)) for name, *xs in group.ops]
+        ops = [Operation(op.function, tuple(map(operand, op.operands))) for op in group.ops]
         outputs: list[Output] = []
 
         def result(x: RealValue) -> int:
             y = operand(x)
             if type(y) is int:
                 return y
-            ops.append(("where", ("c", True), y, y))
+            ops.append(Operation("where", (NativeConstant(True), y, y)))
             return len(keys) + len(ops) - 1
 
         for position, (value, strides, reduction, offset) in stored.items():
-            form = self.recorder.forms[position]
+            form = self.recorder.steps[position].form
             assert form is not None
             kind = kind_of_form(form)
             if isinstance(value, ComplexPair):
@@ -221,31 +217,29 @@ class Fused:
         whole = self.groups.whole_made.union(group.of_step)
         filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
         divided = {p: self.groups.divided[p] for p in stored if p in self.groups.divided}
-        return Loop(
-            group.shape, list(inputs), list(given), ops, outputs, list(stored), filled, divided
-        )
+        request = Request(group.shape, list(inputs), ops, outputs)
+        return Loop(request, list(given), list(stored), filled, divided)
 
 
 def _by_whom(call: NumpyCall) -> str:
     """Return who does a step, for people."""
-    factor = call.args[0] if call.args else None
-    if type(factor) is Factor:
-        return f"  LAPACK's {name_of(call.f)}, by factors of result {factor.position}"
-    why = f": {call.why}" if call.why else ""
-    return f"  NumPy's {name_of(call.f)}{why}"
+    name, operands = name_of(call.step.function), call.step.operands
+    if operands and type(operands[0]) is Factor:
+        return f"  LAPACK's {name}, by factors of result {operands[0].position}"
+    return f"  NumPy's {name}{f': {call.why}' if call.why else ''}"
 
 
-def _needed(first: int, ops: list[tuple], outputs: list[Output]) -> tuple[list, list]:
+def _needed(first: int, ops: list[Operation], outputs: list[Output]) -> tuple[list, list]:
     """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
     needed = {y.value for y in outputs}
     for k in range(len(ops) - 1, -1, -1):
         if first + k in needed:
-            needed.update(x for x in ops[k][1:] if type(x) is int)
+            needed.update(x for x in ops[k].operands if type(x) is int)
     kept = [k for k in range(len(ops)) if first + k in needed]
     number = {first + k: first + n for n, k in enumerate(kept)}
 
     def renumbered(x: Any) -> Any:
         return number.get(x, x) if type(x) is int else x
 
-    renamed = [(ops[k][0], *map(renumbered, ops[k][1:])) for k in kept]
+    renamed = [Operation(ops[k].function, tuple(map(renumbered, ops[k].operands))) for k in kept]
     return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]

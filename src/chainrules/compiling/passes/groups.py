@@ -2,9 +2,8 @@
 
 import bisect
 import math
-import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
 from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
 from ..ir.forms import ValueForm
-from ..ir.lowering import ELEMENTWISE, LOGIC, OF_TRUTHS, OF_WHOLE, VIEWS
+from ..ir.lowering import OF_BOOLEANS, Lowering, lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
@@ -29,33 +28,29 @@ from ..ir.strides import (
     strides_of,
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
-from ..native import Input
+from ..native import Input, Operation
+from ..native.operations import LOGIC
+from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
 
-_VIEWS = VIEWS | {getitem}
-_PARTS: dict[Any, int] = {np.real: 0, np.imag: 1}
-_REDUCTIONS: dict[Any, str] = {
-    np.sum: "sum", np.mean: "sum", np.max: "max", np.min: "min", np.prod: "prod",
-    np.amax: "max", np.amin: "min",
-    np.any: "any", np.all: "all",
-}  # fmt: skip
-_PRODUCTS = (np.matmul, operator.matmul, np.dot)
-_JOINED = (np.stack, np.concatenate, np.array)
+# Lowerings of their own that loops have, by their names.
+_PARTS = {"real": 0, "imag": 1}
+_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+_PRODUCTS = ("matmul", "dot")
+_JOINED = ("stack", "concatenate", "array")
 _NUMBER = (float, np.float64)
 _FLOAT = np.dtype(np.float64)
 
 
-class NumpyCall:
-    """A step that NumPy does, and why."""
+class NumpyCall(NamedTuple):
+    """A step that NumPy does, and why; a ``lazy`` one is a view, and may be read without it."""
 
-    def __init__(
-        self, position: int, f: Any, args: tuple, kwargs: dict, lazy: bool, why: str
-    ) -> None:
-        self.position, self.f, self.args, self.kwargs = position, f, args, kwargs
-        self.lazy = lazy  # a view, which may be read without being made
-        self.why = why
+    position: int
+    step: Operation
+    lazy: bool
+    why: str
 
 
 class Grouping:
@@ -68,7 +63,7 @@ class Grouping:
     def __init__(
         self,
         recorder: Recorder,
-        plan: list[tuple],
+        plan: dict[int, Operation],
         constant: Callable[[Any], str],
         many: bool | None = None,
     ) -> None:
@@ -76,7 +71,7 @@ class Grouping:
             raise NotLowered(f"more than {FUSED_STEPS} steps")
         self.constant = constant
         self.many = len(plan) >= MANY_STEPS if many is None else many
-        self.forms = recorder.forms
+        self.steps = recorder.steps
         self.items: list[Group | NumpyCall] = []
         self.open: dict[tuple, list[int]] = {}  # by shape: loops that may take more
         self.item_of: dict[int, int] = dict.fromkeys(recorder.inputs, -1)
@@ -87,22 +82,24 @@ class Grouping:
         self.whole_made: set[int] = set()  # by several loops, each of which makes a part
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
-            p for p in recorder.inputs if (form := self.forms[p]) and form.order != "?"
+            p for p in recorder.inputs if (form := self.steps[p].form) and form.order != "?"
         }
-        self.asks_for_order = any(has_order((args, kwargs)) for _, _, args, kwargs, *_ in plan)
-        for position, f, args, kwargs, *_ in plan:
-            self.take(position, f, args, kwargs or {})
+        self.asks_for_order = any(
+            has_order((step.operands, step.options)) for step in plan.values()
+        )
+        for position, step in plan.items():
+            self.take(position, step)
 
     # ---- which step goes where ------------------------------------------------------------------
 
-    def take(self, position: int, f: Any, args: tuple, kwargs: dict) -> None:
-        form, why = self.forms[position], ""
+    def take(self, position: int, step: Operation) -> None:
+        why = ""
         try:
-            if form is not None and self.taken(position, f, args, kwargs, form):
+            if step.form is not None and self.taken(position, step):
                 return
         except NotLowered as error:
             why = str(error)
-        view = self.view(f, args, kwargs, form)
+        view = self.view(step)
         if view is not None:
             self.views[position] = view
             whole = self.whole(view.base)
@@ -113,21 +110,21 @@ class Grouping:
             elif is_same(view, whole):
                 self.whole_of[position] = view.base
         else:
-            self.demand((args, kwargs))
+            self.demand((step.operands, step.options))
         self.item_of[position] = len(self.items)
-        self.items.append(NumpyCall(position, f, args, kwargs, view is not None, why))
+        self.items.append(NumpyCall(position, step, view is not None, why))
 
-    def taken(self, position: int, f: Any, args: tuple, kwargs: dict, form: ValueForm) -> bool:
+    def taken(self, position: int, step: Operation) -> bool:
         """Put a step into a loop, if it has native code and is worth it."""
-        if type(f).__hash__ is None:
-            return False
-        if f in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
-            return len(args) <= 2 and self.reduced(position, f, form, *args, **kwargs)
+        f, args, kwargs, form, _ = step
+        row = lowering_of(f)
+        if row.does in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
+            return len(args) <= 2 and self.reduced(position, row, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
-        if f in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
+        if row.does in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
             return self.add_loops(position, product(self, position, form, *args))
-        if f in _JOINED and self.many and type(args[0]) in (list, tuple):
+        if row.does in _JOINED and self.many and type(args[0]) in (list, tuple):
             axis = () if f is np.array else ("axis",)
             plain = len(args) <= 1 + len(axis) and not kwargs.keys() - set(axis)
             if not plain:
@@ -151,18 +148,18 @@ class Grouping:
         if f is np.conjugate and not kwargs:
             name = "conjugate" if kind in PARTS else "as it is"
             return self.elementwise(position, name, args, [kind], form)
-        if kwargs or (f not in ELEMENTWISE and f not in OF_TRUTHS):
+        if kwargs or not row.op:
             return False
-        dtypes = [dtype_of(x, self.forms) for x in args]
+        dtypes = [dtype_of(x, self.steps) for x in args]
         truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
-        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f) or OF_WHOLE[f]
+        name = OF_BOOLEANS.get(row.op, row.op) if truths else row.op
         root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
         if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
             return False  # no root, of which -0.0 and -inf tell
         if name in LOGIC:
             kinds = ["b1"] * len(args)
         else:
-            kinds = kinds_computed_with(f, name, args, self.forms)
+            kinds = kinds_computed_with(f, name, args, self.steps)
         return self.elementwise(position, name, args, kinds, form)
 
     def add_loops(self, position: int, made: list[Group] | None) -> bool:
@@ -187,7 +184,7 @@ class Grouping:
         return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
 
     def is_number(self, x: Any) -> bool:
-        form = self.forms[x.position] if type(x) is Slot else None
+        form = self.steps[x.position].form if type(x) is Slot else None
         return form is not None and not form.array and form.kind in _NUMBER
 
     def elementwise(
@@ -266,7 +263,7 @@ class Grouping:
         base, part = self.part_of.get(position, (position, 0))
         if base in group.of_step and base != position:
             return group.of_step[base][part]
-        form = self.forms[position]
+        form = self.steps[position].form
         if form is None:
             raise NotLowered("an operand that is no number")
         kind = kind_of_form(form)
@@ -287,7 +284,7 @@ class Grouping:
         return group.read(key, place, name, kind)
 
     def whole(self, position: int) -> View:
-        form = self.forms[position]
+        form = self.steps[position].form
         assert form is not None
         order = form.order if position in self.contiguous else "C"
         return View(position, 0, form.shape, strides_of(form.shape, order))
@@ -307,7 +304,8 @@ class Grouping:
                     made = self.items[self.item_of[x.position]]
                     assert type(made) is NumpyCall
                     of_base = self.is_made_of_base(x.position, view)
-                    left += [Slot(view.base)] if of_base else [made.args, made.kwargs]
+                    given = made.step.operands, made.step.options
+                    left += [Slot(view.base)] if of_base else given
             elif type(x) is Factor:
                 left.append(x.matrix)
             elif type(x) in (tuple, list):
@@ -320,19 +318,20 @@ class Grouping:
     def reduced(
         self,
         position: int,
-        f: Any,
+        row: Lowering,
         form: ValueForm,
         x: Any,
         axis: Any = None,
         keepdims: Any = False,
     ) -> bool:
-        if type(x) is not Slot or (given := self.forms[x.position]) is None or not given.array:
+        given = self.steps[x.position].form if type(x) is Slot else None
+        if given is None or not given.array:
             return False
         shape = given.shape
         few = not self.many and math.prod(shape) < LOOP_ENTRIES
         if not shape or not math.prod(shape) or few or type(axis) is Slot:
             return False
-        kind, name = kind_of_form(form), _REDUCTIONS[f]
+        kind, name = kind_of_form(form), "sum" if row.does == "mean" else row.does
         if kind in PARTS and name != "sum":
             return False
         given_axes = range(len(shape)) if axis is None else axis
@@ -343,22 +342,21 @@ class Grouping:
         for k in kept if form.array and form.order == "F" else reversed(kept):
             strides[k], step = step, step * shape[k]
         if kind == "b1":
-            name = {"max": "any", "min": "all"}.get(name, name)
+            name = REDUCTIONS[name].of_truths or name
         number, group = self.group(shape, [x])
         value = self.value(group, x, "b1" if name in ("any", "all") else kind)
         group.stored[position] = Stored(value, tuple(strides), name, 0)
         self.item_of[position] = number
         self.note_stored(position)
-        if f is np.mean:
+        if row.does == "mean":
             self.divided[position] = math.prod([shape[k] for k in axes])
         return True
 
     def shape_of(self, x: Any) -> tuple[int, ...]:
         if type(x) is not Slot:
             return np.shape(x)
-        form = self.forms[x.position]
-        assert form is not None
-        return form.shape
+        shape: tuple[int, ...] = self.steps[x.position].form.shape
+        return shape
 
     def scattered(
         self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
@@ -367,7 +365,7 @@ class Grouping:
         kind = kind_of_form(form)
         if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
             return False
-        given = self.forms[x.position]
+        given = self.steps[x.position].form
         few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
         if given is None or few or not given.array:
             return False
@@ -385,20 +383,22 @@ class Grouping:
 
     def is_made_of_base(self, position: int, view: View) -> bool:
         """Say whether NumPy makes a view at once of the array that it is a part of."""
-        form = self.forms[position]
+        form = self.steps[position].form
         if view.base not in self.contiguous or view.part is not None:
             return False
         if form is None or not form.array:
             return False
-        return position in self.whole_of or can_be_made(view, self.forms[view.base])
+        return position in self.whole_of or can_be_made(view, self.steps[view.base].form)
 
-    def view(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> View | None:
+    def view(self, step: Operation) -> View | None:
         """Return where the result of a step lies in the array that it is a view of."""
-        if type(f).__hash__ is None or not (f in _VIEWS or f in _PARTS):
+        f, args, kwargs, form, _ = step
+        row = lowering_of(f)
+        if not row.views and row.does not in _PARTS:
             return None
         if not args or type(args[0]) is not Slot:
             return None
-        source = self.forms[args[0].position]
+        source = self.steps[args[0].position].form
         if form is None or source is None or not source.array:
             return None
         if not form.array and not (self.many and f is getitem and form.kind is np.float64):
@@ -408,9 +408,9 @@ class Grouping:
         known = self.views.get(args[0].position) or self.whole(args[0].position)
         if known.base not in self.contiguous and has_order((args[1:], kwargs)):
             return None
-        if f in _PARTS:
+        if row.does in _PARTS:
             if KINDS[source.kind] not in PARTS:
                 return None
-            return View(known.base, known.offset, known.shape, known.strides, _PARTS[f])
+            return View(known.base, known.offset, known.shape, known.strides, _PARTS[row.does])
         place = placed(f, args[1:], kwargs, known)
         return place if place is not None and place.shape == form.shape else None

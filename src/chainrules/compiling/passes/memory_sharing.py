@@ -12,8 +12,9 @@ import numpy as np
 
 from ...rules import getitem
 from ...rules.linear.steps import Slot
-from ..ir.lowering import moves
+from ..ir.lowering import lowering_of
 from ..ir.references import CopyOf, has_slots
+from ..native import Operation
 from ..record.recorder import Recorder
 from .source import Writer
 
@@ -26,9 +27,8 @@ class Shared:
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        self.made = {position: (f, args, kwargs) for position, f, args, kwargs, *_ in recorder.plan}
-        self.forms = recorder.forms
-        self.steps: dict[int, str | tuple | None] = {}
+        self.plan = recorder.plan
+        self.steps: dict[int, str | Operation | None] = {}
         self.roots: set[int] = set()
         given = {p: f"values[{k}]" for k, p in enumerate(recorder.inputs)}
         results = [y.position for y in recorder.outputs if type(y) is Slot]
@@ -43,11 +43,11 @@ class Shared:
                 self.roots.add(root)
             else:
                 continue
-            self.steps |= {p: self.made[p] for p in path[:-1]}
+            self.steps |= {p: self.plan[p] for p in path[:-1]}
 
     def _is_array(self, position: int) -> bool:
-        form = self.forms[position]
-        return form is not None and form.array
+        step = self.plan.get(position)
+        return step is not None and step.form is not None and step.form.array
 
     def _path(self, position: int) -> list[int]:
         """Return the arrays from a result to the one that it may be a view of."""
@@ -58,12 +58,15 @@ class Shared:
 
     def _base(self, position: int) -> int | None:
         """Return the array whose entries a step moves; what it makes of it NumPy knows."""
-        f, args, kwargs = self.made.get(position, (None, (), {}))
-        if not self._is_array(position) or not args or type(args[0]) is not Slot:
+        if not self._is_array(position):
             return None
-        if f is np.copy or not (f is getitem or moves(f)):
+        f, args, options, *_ = self.plan[position]
+        if not args or type(args[0]) is not Slot or f is np.copy:
             return None
-        return None if has_slots((args[1:], kwargs)) else args[0].position
+        if not (f is getitem or lowering_of(f).moves) or has_slots((args[1:], options)):
+            return None
+        position_of_base: int = args[0].position
+        return position_of_base
 
 
 def results_text(
@@ -85,7 +88,7 @@ def results_text(
             step = shared.steps[x.position]
             if step is None:
                 step = place(x.position).text()
-            made = step if isinstance(step, str) else writer.step(*step)
+            made = step if isinstance(step, str) else writer.step(step)
             lines.append(f"{name} = {made}")
         return name
 

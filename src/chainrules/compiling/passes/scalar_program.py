@@ -13,17 +13,16 @@ import numpy as np
 
 from ...config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
 from ...rules import getitem
-from ...rules.tracing.writing import written
 from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, Look
-from ..ir.lowering import moves, scatter
+from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
-from ..native import Output, build
+from ..native import Output, Request, build
 from ..native.numbers import TooLongError
 from ..record.recorder import Recorder
 from .memory_sharing import Shared, results_text
 from .scalar_trace import ScalarTrace
-from .source import Missed
+from .source import Missed, Run, defined
 
 
 class ResultPlace(NamedTuple):
@@ -67,9 +66,9 @@ class NativeLine:
     def __init__(self, recorder: Recorder, output: Any) -> None:
         refuse_last_bits(recorder)
         shared = Shared(recorder)
-        self.line = ScalarTrace(recorder, shared.roots)
-        self.given_forms = [recorder.forms[position] for position in recorder.inputs]
-        self.looks = [look for _, look in recorder.looks]
+        self.line = ScalarTrace.of(recorder, shared.roots)
+        self.given_forms = [recorder.steps[position].form for position in recorder.inputs]
+        self.looks = recorder.looks
         self.numbers: list[int] = []
         self.truths: list[int] = []
         self.quick: dict[int, int] = {}  # of a look, which truth it is
@@ -87,19 +86,18 @@ class NativeLine:
         self.kernel, numbers, truths = self._built()
         self.names = {
             **names, "kernel": self.kernel, "numbers": numbers, "truths": truths,
-            "int64": np.int64, "__name__": __name__,
+            "int64": np.int64,
             "expected": bytes(self.looks[at].seen != ("bool", False) for at in self.quick),
         }  # fmt: skip
         missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
         self.names["first_missed"] = missed
-        self.source = self._source([*lines, f"return None, {text}"])
-        exec(compile(self.source, "<native recording>", "exec"), self.names)
-        # Without itself among its names it goes as soon as nobody holds it, with its code.
-        self.run: Callable[[list], tuple[Missed | None, Any]] = self.names.pop("run")
+        self.run: Run
+        lines = self._lines([*lines, f"return None, {text}"])
+        self.run, self.source = defined(lines, self.names, "<native recording>")
 
     def place(self, position: int) -> ResultPlace:
         """Give the result of a step a place among what comes out."""
-        x, form = self.line.values[position], self.line.forms[position]
+        x, form = self.line.values[position], self.line.steps[position].form
         if type(x) is not Names or form is None:
             raise NotLowered("a tuple that comes out")
         held = self.truths if x.kind == "b1" else self.numbers
@@ -125,17 +123,17 @@ class NativeLine:
         self.how = [f"machine code: {len(ops)} operations on numbers, {len(self.looks)} looks"]
         self.given = [name for (_, used), name in zip(arrays, "nt", strict=True) if used]
         self.needed = order
-        self.request = (), line.inputs, ops, outputs
+        self.request = Request((), line.inputs, ops, outputs)
         try:
-            return build(*self.request), arrays[0][0], arrays[1][0]
+            return build(self.request), arrays[0][0], arrays[1][0]
         except TooLongError as error:
             raise NotLowered(str(error)) from None
 
-    def requests(self) -> list[tuple]:
+    def requests(self) -> list[Request]:
         """Return what :func:`native.build` was asked for."""
         return [self.request]
 
-    def _source(self, results: list[str]) -> str:
+    def _lines(self, results: list[str]) -> list[str]:
         lines = ["def run(values):", "n = numbers.copy()"]
         lines += ["t = truths.copy()"] if self.truths else []
         whole = [k for k, form in enumerate(self.given_forms) if form and form.kind is int]
@@ -158,7 +156,7 @@ class NativeLine:
                 f"    missed = first_missed(n, {'t' if self.truths else None})",
                 "    if missed is not None: return missed, None",
             ]
-        return "\n    ".join([*lines, *results])
+        return [*lines, *results]
 
 
 class FirstMissed(NamedTuple):
@@ -189,12 +187,13 @@ class FirstMissed(NamedTuple):
 def is_of_numbers(recorder: Recorder) -> bool:
     """Say whether the steps are on numbers and arrays so small that they are better taken apart."""
     sizes = [
-        math.prod(form.shape)
-        for position, f, *_ in recorder.plan
-        if (form := recorder.forms[position]) and not _moves_data(f)
+        math.prod(step.form.shape)
+        for step in recorder.plan.values()
+        if step.form and not _moves_data(step.function)
     ]
     return sum(sizes) <= max(SCALAR_ENTRIES, SCALAR_AVERAGE * len(recorder.plan))
 
 
 def _moves_data(f: Any) -> bool:
-    return f in (getitem, written, scatter, np.array) or moves(f)
+    row = lowering_of(f)
+    return row.moves or f is getitem or row.does in ("written", "scatter", "array")

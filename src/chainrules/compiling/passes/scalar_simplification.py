@@ -15,12 +15,12 @@ def simplified(line: Any, name: str, ids: tuple) -> int | None:
         return None
     if len(constants) == len(ids) and name in _FOLDED:
         with np.errstate(all="ignore"):
-            y = _FOLDED[name](*[np.float64(x) for x in constants])
+            y = getattr(np, name)(*[np.float64(x) for x in constants])
         return line.constant(bool(y) if isinstance(y, np.bool_) else float(y))
     if name == "add" and _is_zero(constants[0]):
         other = ids[1] if ids[0] < 0 else ids[0]
-        made = line.ops[other - line.first] if other >= line.first else ("",)
-        if made[0] == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in made[1:]):
+        made, operands = line.ops.pairs[other - line.first] if other >= line.first else ("", ())
+        if made == "add" and any(k < 0 and _is_zero(line.constants[-k - 1]) for k in operands):
             return other  # it is no -0.0 any more
     if name in ("multiply", "divide", "subtract", "power") and len(ids) == 2:
         a, b = ids
@@ -59,9 +59,7 @@ def _half_power(line: Any, a: int) -> int:
     return line.op("where", least, line.constant(np.inf), root)
 
 
-_FOLDED: dict[str, Any] = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
-    "negative": np.negative, "less": np.less, "less_equal": np.less_equal, "equal": np.equal,
-    "greater": np.greater, "greater_equal": np.greater_equal, "not_equal": np.not_equal,
-    "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "sqrt": np.sqrt,
-}  # fmt: skip
+_FOLDED = frozenset({
+    "add", "subtract", "multiply", "divide", "negative", "less", "less_equal", "equal", "greater",
+    "greater_equal", "not_equal", "absolute", "maximum", "minimum", "sqrt",
+})  # fmt: skip

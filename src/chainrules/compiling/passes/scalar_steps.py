@@ -1,7 +1,6 @@
 """Functions of NumPy that are more than one operation on each number: sums, products, writes."""
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,16 +8,12 @@ import numpy as np
 
 from ...config.thresholds import ITEM_ROWS, SEARCHED_TABLE
 from ...rules import getitem
-from ...rules.linear.steps import Slot, part_at
-from ...rules.rulesets.arrays.indexing import scatter
-from ...rules.rulesets.arrays.quotients import guarded_quotient
-from ...rules.rulesets.linalg.norms import euclidean
-from ...rules.table.compositions import with_value
-from ...rules.tracing.funnel import astype, entry
-from ...rules.tracing.writing import written
+from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
-from ..ir.lowering import LOGIC, MOVING
+from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, kind_of, settings
+from ..native.operations import LOGIC
+from ..native.reductions import REDUCTIONS
 from ..native.way_tree import NestedLoop, NestedResult
 
 _EXACT = 1 << 53
@@ -39,7 +34,10 @@ def _mean(line: Any, form: ValueForm, x: Any, axis: Any = None, *, keepdims: Any
     return line.each("divide", "f8", total, line.names(float(count)))
 
 
-def _reduction(name: str, empty: Any) -> Callable:
+def _reduction(which: str) -> Callable:
+    name, neutral, _ = REDUCTIONS[which]
+    empty = None if math.isinf(neutral) else neutral  # of nothing NumPy has no extremes
+
     def lower(
         line: Any,
         form: ValueForm,
@@ -180,7 +178,7 @@ def _written(line: Any, form: ValueForm, x: Any, path: Any, index: Any, v: Any, 
     at: Any = ids
     for _, options, positions in settings(path):
         f, rest = options.get("f", getitem), options.get("rest", ())
-        if positions or (f is not getitem and f not in MOVING):
+        if positions or not (f is getitem or lowering_of(f).moves):
             raise NotLowered("a write through a view")
         at = f(at, *rest, **options.get("options", {}))
     if at is not ids and not np.shares_memory(at, ids):
@@ -224,37 +222,38 @@ def _part(line: Any, form: ValueForm, whole: Any, k: int) -> Any:
     return parts[k]
 
 
-def _counted(line: Any, x: Names) -> Names:
-    """Return a truth value as the integer that it is among integers."""
-    if x.kind != "b1" or x.ids.ndim:
-        return x
-    x = line.as_kind(x, "i8")
-    line.bounds[int(x.ids)] = 1
-    return x
+def _bound(line: Any, x: Names) -> int:
+    """Return what an integer is not larger than; a truth value among integers is 0 or 1."""
+    if x.kind == "b1":
+        return 1
+    name = int(x.ids)
+    return abs(int(line.constants[-name - 1])) if name < 0 else line.bounds.get(name, LARGEST)
 
 
-def of_counts(line: Any, name: str, xs: list[Names]) -> Names:
-    """Lower an operation on Python's integers, which a float64 holds exactly to 2**53."""
-    xs = [_counted(line, x) for x in xs]
-    if any(x.kind != "i8" or x.ids.ndim for x in xs):
+def of_counts(line: Any, name: str, xs: list[Names]) -> tuple[Names, int]:
+    """Lower an operation on Python's integers, which a float64 holds exactly to 2**53.
+
+    Returned is besides what the result is not larger than.
+    """
+    if any(x.kind not in ("i8", "b1") or x.ids.ndim for x in xs):
         raise NotLowered(f"{name} of floats among integers")
-    bounds = [line.bounds.get(int(x.ids), LARGEST) for x in xs]
-    bounds = [
-        abs(int(line.constants[-int(x.ids) - 1])) if x.ids < 0 else bound
-        for x, bound in zip(xs, bounds, strict=True)
-    ]
+    bounds = [_bound(line, x) for x in xs]
     if name not in ("add", "subtract", "multiply", "negative", "remainder"):
         raise NotLowered(f"{name} of integers")
     bound = math.prod(bounds) if name == "multiply" else sum(bounds)
     if bound > _EXACT:
         raise NotLowered("integers that may be larger than a float64 holds exactly")
-    y = line.each(name, "i8", *xs)
-    line.bounds[int(y.ids)] = bound
-    return y
+    return line.each(name, "i8", *[line.as_kind(x, "i8") for x in xs]), bound
 
 
-def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[Names]:
-    """Return what a loop within a step gives: how many rounds there were, its carry, its rows."""
+def nested_loop(
+    line: Any, loop: NestedLoop, layouts: Any, args: tuple
+) -> tuple[list[Names], list[int]]:
+    """Return what a loop within a step gives: how many rounds there were, its carry, its rows.
+
+    Returned are besides the names of what is to be finite.
+    """
+    finite: list[int] = []
     names = [line.names(x) for x in args]
     if any(x.kind == "b1" for x in names):
         raise NotLowered("a truth that a loop takes")
@@ -284,21 +283,19 @@ def nested_loop(line: Any, loop: NestedLoop, layouts: Any, args: tuple) -> list[
         shape = (*numbers.shape[:-1], *place.form.shape)
         found.append(Names(np.array(ids, np.int64).reshape(shape), "i8" if place.whole else "f8"))
         if loop.finite and not place.whole:
-            line.finite += ids
-    return found
+            finite += ids
+    return found, finite
 
 
-STEPS: dict[Any, Callable] = {
-    np.sum: _sum, np.mean: _mean, np.prod: _reduction("multiply", 1.0),
-    np.max: _reduction("maximum", None), np.min: _reduction("minimum", None),
-    np.amax: _reduction("maximum", None), np.amin: _reduction("minimum", None),
-    np.any: _reduction("logical_or", False), np.all: _reduction("logical_and", True),
-    np.count_nonzero: _count_nonzero,
-    np.searchsorted: _searchsorted, np.cumsum: _accumulated("add"),
-    np.cumprod: _accumulated("multiply"), np.where: _where, np.dot: _dot, np.matmul: _matmul,
-    np.outer: _outer, np.zeros_like: _filled(0.0), np.ones_like: _filled(1.0), np.array: _array,
-    np.clip: _clip, astype: _array, np.real: _array, np.conjugate: _array, scatter: _scatter,
-    written: _written, part_at: _part, operator.getitem: _part, operator.matmul: _matmul,
-    euclidean: _euclidean, np.linalg.norm: _norm, entry: _entry, operator.pos: _array,
-    np.positive: _array, guarded_quotient: _guarded_quotient, with_value: _own_value,
+#: By the names of lowerings in the table.
+STEPS: dict[str, Callable] = {
+    "sum": _sum, "mean": _mean, "prod": _reduction("prod"), "max": _reduction("max"),
+    "min": _reduction("min"), "any": _reduction("any"), "all": _reduction("all"),
+    "count_nonzero": _count_nonzero, "searchsorted": _searchsorted,
+    "cumsum": _accumulated("add"), "cumprod": _accumulated("multiply"), "where": _where,
+    "dot": _dot, "matmul": _matmul, "outer": _outer, "zeros_like": _filled(0.0),
+    "ones_like": _filled(1.0), "array": _array, "clip": _clip, "astype": _array, "real": _array,
+    "conjugate": _array, "positive": _array, "scatter": _scatter, "written": _written,
+    "part": _part, "euclidean": _euclidean, "norm": _norm, "entry": _entry,
+    "guarded_quotient": _guarded_quotient, "with_value": _own_value,
 }  # fmt: skip

@@ -17,62 +17,69 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
 from ..ir.looks import WHOLE, Look, bits
-from ..ir.lowering import ELEMENTWISE, LOGIC, MOVING, OF_TRUTHS
+from ..ir.lowering import OF_BOOLEANS, lowering_of
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
-from ..native import Input
+from ..native import Input, NativeConstant, Operation
 from ..native.limits import WRITTEN_OPERATIONS
-from ..native.operations import OPERATIONS
+from ..native.operation import Operations
+from ..native.operations import LOGIC, OPCODES
 from ..record.recorder import Recorder
 from .scalar_simplification import simplified
 from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
 
 _NUMBERS = (float, np.float64)
 _BUILT_IN = type(operator.add)
-_FLOAT_OPERATIONS = {
-    operator.add: "add", operator.sub: "subtract", operator.mul: "multiply",
-    operator.truediv: "divide", operator.neg: "negative",
-}  # fmt: skip
+_FLOAT_OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "negative"})
 _WHOLE = frozenset({"add", "subtract", "negative", "absolute", "maximum", "minimum"})
 
 
 class ScalarTrace:
-    """A recording lowered to operations on numbers; the results of steps ``kept`` are asked for.
+    """Operations on numbers, to which the steps of a recording are lowered one after another.
 
     With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
     that may have grown beyond what a float64 holds exactly; ``finite`` of what a loop gives, where
     it is to be run in Python if it is not finite.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        kept: frozenset[int] | set[int] = frozenset(),
-        whole: bool = False,
-    ) -> None:
-        self.whole = whole
+    def __init__(self, steps: list[Operation], whole: bool = False) -> None:
+        self.steps, self.whole = steps, whole
         self.exact: list[int] = []
         self.bounds: dict[int, int] = {}  # of integers, by name: what they are not larger than
         self.finite: list[int] = []
-        self.forms = recorder.forms
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
-        self.ops: list[tuple] = []
+        self.ops = Operations([])
         self.known: dict[tuple, int] = {}
         self.inputs: list[Input] = []
         self.ends: list[int] = []  # after each step, how many operations there are
         self.values: dict[int, Any] = {}
+        self.first = 0  # the name of the first result, behind those of the inputs
+
+    @classmethod
+    def of(
+        cls,
+        recorder: Recorder,
+        kept: frozenset[int] | set[int] = frozenset(),
+        whole: bool = False,
+    ) -> "ScalarTrace":
+        """Return a recording lowered; the results of steps ``kept`` are asked for."""
+        trace = cls(recorder.steps, whole)
         for position in recorder.inputs:
-            self.values[position] = self.input(recorder.forms[position])
-        self.first = len(self.inputs)
-        most = WRITTEN_OPERATIONS if whole else SCALAR_OPERATIONS
-        for position, f, args, kwargs, _, last in recorder.plan:
-            self.values[position] = self.lowered(position, f, args, kwargs or {})
-            self.ends.append(len(self.ops))
-            if len(self.ops) > most:
-                raise NotLowered("too many operations on single numbers")
-            for read in last:
+            trace.values[position] = trace.input(recorder.steps[position].form)
+        trace.first = len(trace.inputs)
+        for position, step in recorder.plan.items():
+            trace.add(position, trace.lowered(step))
+            for read in recorder.last_reads.get(position, ()):
                 if read not in kept:
-                    del self.values[read]
+                    del trace.values[read]
+        return trace
+
+    def add(self, position: int, names: Any) -> None:
+        """Enter what the step at ``position`` gives, behind its operations."""
+        self.values[position] = names
+        self.ends.append(len(self.ops))
+        if len(self.ops) > (WRITTEN_OPERATIONS if self.whole else SCALAR_OPERATIONS):
+            raise NotLowered("too many operations on single numbers")
 
     # ---- inputs and constants -------------------------------------------------------------------
 
@@ -178,7 +185,7 @@ class ScalarTrace:
             return None
         return self.op("equal", int(x.ids.reshape(-1)[0]), self.constant(float(seen[1])))
 
-    def program(self, wanted: list[int]) -> tuple[list[int], list[tuple], Callable[[int], Any]]:
+    def program(self, wanted: list[int]) -> tuple[list[int], Operations, Callable[[int], Any]]:
         """Return the operations that the numbers ``wanted`` need: their names, and themselves.
 
         The third is a function from a name to an operand: a number of the request, or a constant.
@@ -186,18 +193,16 @@ class ScalarTrace:
         needed = {name for name in wanted if name >= self.first}
         for k in range(len(self.ops) - 1, -1, -1):
             if self.first + k in needed:
-                needed.update(x for x in self.ops[k][1:] if x >= self.first)
+                needed.update(x for x in self.ops.pairs[k][1] if x >= self.first)
         order = sorted(needed)
         renamed = dict(zip(order, range(self.first, self.first + len(order)), strict=True))
-        constants = [("c", x) for x in self.constants]
+        constants = list(map(NativeConstant, self.constants))
 
         def operand(x: int) -> Any:
             return constants[-x - 1] if x < 0 else renamed.get(x, x)
 
-        ops = [
-            (name, *map(operand, operands))
-            for name, *operands in (self.ops[k - self.first] for k in order)
-        ]
+        pairs = [self.ops.pairs[k - self.first] for k in order]
+        ops = Operations([(name, tuple(map(operand, ids))) for name, ids in pairs])
         return order, ops, operand
 
     # ---- operations -----------------------------------------------------------------------------
@@ -205,13 +210,15 @@ class ScalarTrace:
     def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
         simple = simplified(self, name, ids)
-        if simple is not None:
-            return simple
-        key = (name, *ids)
+        return self.as_it_is(name, ids) if simple is None else simple
+
+    def as_it_is(self, name: Any, ids: tuple[int, ...]) -> int:
+        """Return the name of the result of an operation that is not simplified."""
+        key = name, ids
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = self.first + len(self.ops)
-            self.ops.append(key)
+            self.ops.pairs.append(key)
         return known
 
     def as_kind(self, x: Names, kind: str) -> Names:
@@ -241,7 +248,7 @@ class ScalarTrace:
         flat = [self.op(name, *row) for row in zip(*lists)]
         return Names(np.array(flat, np.int64).reshape(shape), kind)
 
-    def float_operation(self, f: Any, args: tuple) -> Names | None:
+    def float_operation(self, name: str, args: tuple) -> Names | None:
         """Lower an operation on two float64 numbers that gives one, as nearly all of long programs.
 
         It gives what :meth:`elementwise` gives of these; None of other operands.
@@ -258,18 +265,20 @@ class ScalarTrace:
                 ids.append(self.constant(x))
             else:
                 return None
-        return Names(np.array(self.op(_FLOAT_OPERATIONS[f], *ids)), "f8")
+        return Names(np.array(self.op(name, *ids)), "f8")
 
-    def elementwise(self, f: Any, xs: list[Names], form: ValueForm) -> Names:
-        truths = all(x.kind == "b1" for x in xs)
-        name = (OF_TRUTHS.get(f) if truths else None) or ELEMENTWISE.get(f)
-        if name is None or len(xs) != OPERATIONS[name]:
+    def elementwise(self, f: Any, name: str, xs: list[Names], form: ValueForm) -> Names:
+        if all(x.kind == "b1" for x in xs):
+            name = OF_BOOLEANS.get(name, name)
+        if len(xs) != OPCODES[name].arity:
             raise NotLowered(str(f))
         kind = "i8" if self.whole and form.kind is int else kind_of(form)
         if name in LOGIC:
             return self.each(name, kind, *[self.as_kind(x, "b1") for x in xs])
         if kind == "i8" and form.kind is int and not self.whole:
-            return of_counts(self, name, xs)
+            y, bound = of_counts(self, name, xs)
+            self.bounds[int(y.ids)] = bound
+            return y
         if kind == "i8" and name not in _WHOLE:
             if name != "multiply" or not self.whole:
                 raise NotLowered(f"{name} of integers")
@@ -343,15 +352,14 @@ class ScalarTrace:
 
     # ---- steps ----------------------------------------------------------------------------------
 
-    def lowered(self, position: int, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Return the names of what the step at ``position`` gives."""
-        return self.step(f, args, kwargs, self.forms[position])
-
-    def step(self, f: Any, args: tuple, kwargs: dict, form: ValueForm | None) -> Any:
+    def lowered(self, step: Operation) -> Any:
+        """Return the names of what a step gives."""
+        f, args, kwargs, form, _ = step
         if form is None:
             return self.several(f, args, kwargs)
-        if form.kind in _NUMBERS and type(f) is _BUILT_IN and f in _FLOAT_OPERATIONS:
-            y = self.float_operation(f, args)
+        row = lowering_of(f)
+        if form.kind in _NUMBERS and type(f) is _BUILT_IN and row.op in _FLOAT_OPERATIONS:
+            y = self.float_operation(row.op, args)
             if y is not None:
                 return y
         if form.array and math.prod(form.shape) > SCALAR_ARRAY:
@@ -360,16 +368,11 @@ class ScalarTrace:
             x = self.names(args[0])
             index = settings(args[1] if len(args) == 2 else kwargs["index"])
             return Names(np.asarray(x.ids[index]), x.kind)
-        try:
-            known = f in ELEMENTWISE or f in OF_TRUTHS
-        except TypeError:
-            raise NotLowered("a function of its own") from None
-        if known and not kwargs:
-            return self.elementwise(f, [self.names(x) for x in args], form)
-        lower = STEPS.get(f)
-        if lower is not None:
-            return lower(self, form, *args, **kwargs)
-        if f in MOVING:
+        if row.op and not kwargs:
+            return self.elementwise(f, row.op, [self.names(x) for x in args], form)
+        if row.does in STEPS:
+            return STEPS[row.does](self, form, *args, **kwargs)
+        if row.moves:
             return self.moved(f, args, kwargs)
         raise NotLowered(getattr(f, "__name__", str(f)))
 
@@ -387,15 +390,19 @@ class ScalarTrace:
 
     def as_in_memory(self, x: Names, given: Any) -> Names:
         """Return names in the order in which the array has its entries in memory."""
-        form = self.forms[given.position] if type(given) is Slot else ValueForm.of(given)
+        form: ValueForm | None = ValueForm.of(given)
+        if type(given) is Slot:
+            form = self.steps[given.position].form
         if form is None or form.order == "?":
             raise NotLowered("an array with gaps, in the order of memory")
         return Names(np.array(x.ids, order=form.order), x.kind)  # type: ignore[call-overload]
 
     def several(self, f: Any, args: tuple, kwargs: dict) -> Any:
         if self.whole and (nested := getattr(f, "nested", None)) is not None:
-            return nested_loop(self, nested, f.layouts, args)
-        if f not in MOVING:
+            found, finite = nested_loop(self, nested, f.layouts, args)
+            self.finite += finite
+            return found
+        if not lowering_of(f).moves:
             raise NotLowered(getattr(f, "__name__", str(f)))
         if f is np.broadcast_arrays:
             xs = [self.names(x) for x in args]

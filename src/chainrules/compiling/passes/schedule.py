@@ -14,7 +14,7 @@ import numpy as np
 from ..ir.dtypes import PARTS, kind_of_form, typed
 from ..ir.forms import ValueForm
 from ..ir.looks import bits
-from ..native import Input, Output, axes, build
+from ..native import Input, NativeConstant, Operation, Output, Request, axes, build
 from ..native.operations import POWERS
 from ..native.sequence import NestSequence
 
@@ -26,30 +26,28 @@ _WRITTEN = frozenset(map(bits, (0.0, 1.0, *POWERS)))
 class Loop(NamedTuple):
     """A loop, with the names of what it reads and the positions of what it makes."""
 
-    shape: tuple[int, ...]
-    inputs: list[Input]
+    request: Request
     given: list[str]
-    ops: list[tuple]
-    outputs: list[Output]
     made: list[int]
     filled: set[int]  # of which it makes a part, with zeros around it
     divided: dict[int, int]  # sums that are means, and by what they are divided
 
-    def is_large(self, forms: list[ValueForm | None]) -> bool:
+    def is_large(self, steps: list[Operation]) -> bool:
         """Say whether it may be done in pieces, and one call more is nothing to it."""
-        sizes = [math.prod(form.shape) for p in self.made if (form := forms[p])]
-        return max(math.prod(self.shape), *sizes) >= axes.PIECE_POINTS
+        sizes = [math.prod(form.shape) for p in self.made if (form := steps[p].form)]
+        return max(math.prod(self.request.shape), *sizes) >= axes.PIECE_POINTS
 
     def __str__(self) -> str:
-        read, made = f"{len(self.inputs)} arrays or numbers read", f"{len(self.made)} made"
-        return f"a loop over {self.shape}: {len(self.ops)} operations, {read}, {made}"
+        shape, inputs, ops, _ = self.request
+        read, made = f"{len(inputs)} arrays or numbers read", f"{len(self.made)} made"
+        return f"a loop over {shape}: {len(ops)} operations, {read}, {made}"
 
 
 class Stretch:
     """Loops behind each other, in the making."""
 
-    def __init__(self, forms: list[ValueForm | None], loops: list[Loop]) -> None:
-        self.forms, self.loops = forms, loops
+    def __init__(self, steps: list[Operation], loops: list[Loop]) -> None:
+        self.steps, self.loops = steps, loops
         self.how: list[str] = []  # in words
 
     def names_read(self) -> set[str]:
@@ -75,14 +73,14 @@ class Stretch:
             after += self.taken_out(p)
             if p in loop.divided:
                 after.append(f"v{p} /= {loop.divided[p]}")
-        kernel = build(loop.shape, loop.inputs, loop.ops, loop.outputs, threads)
+        kernel = build(loop.request, threads)
         on = getattr(kernel, "threads", 1)
         self.how = [f"{loop}, on {on} threads" if on > 1 else str(loop)]
         given = ", ".join([*loop.given, *map(self.target, loop.made)])
         return [*before, f"{constant(kernel)}({given})", *after]
 
     def form(self, position: int) -> ValueForm:
-        form = self.forms[position]
+        form: ValueForm | None = self.steps[position].form
         assert form is not None
         return form
 
@@ -161,32 +159,32 @@ class _Together:
         return self.outside[text]
 
     def _add(self, loop: Loop) -> None:
-        inputs, places = [], []
-        first, numbers = len(loop.inputs), list(dict.fromkeys(map(bits, _numbers_in(loop))))
-        for x, name in zip(loop.inputs, loop.given, strict=True):
-            strides = x.strides or (0,) * len(loop.shape)
+        inputs, places, request = [], [], loop.request
+        first, numbers = len(request.inputs), list(dict.fromkeys(map(bits, _numbers_in(loop))))
+        for x, name in zip(request.inputs, loop.given, strict=True):
+            strides = x.strides or (0,) * len(request.shape)
             inputs.append(x._replace(strides=strides, offset=0))
             places.append(_shifted(self._place(name), x.offset, x.dtype))
-        inputs += [Input("f8", (0,) * len(loop.shape))] * len(numbers)
+        inputs += [Input("f8", (0,) * len(request.shape))] * len(numbers)
         places += [(0, self.numbers.ctypes.data + self.number_at[key]) for key in numbers]
 
         def moved(x: Any) -> Any:
             if type(x) is int:
                 return x if x < first else x + len(numbers)
-            return first + numbers.index(bits(x[1])) if _is_read(x) else x
+            return first + numbers.index(bits(x.x)) if _is_read(x) else x
 
-        ops = [(name, *map(moved, operands)) for name, *operands in loop.ops]
+        ops = [Operation(op.function, tuple(map(moved, op.operands))) for op in request.ops]
         made, outputs = iter(loop.made), []
-        for y in loop.outputs:
+        for y in request.outputs:
             start = y.offset
             if y.of is None:
                 p = next(made)
                 self._made(p, p in loop.filled)
                 places.append(_shifted(self._place(f"v{p}"), start, y.dtype))
             else:  # the imaginary parts of complex numbers
-                start = loop.outputs[y.of].offset
+                start = request.outputs[y.of].offset
             outputs.append(y._replace(value=moved(y.value), offset=y.offset - start))
-        self.sequence.add(loop.shape, inputs, ops, outputs, places)
+        self.sequence.add(Request(request.shape, inputs, ops, outputs), places)
         for p, count in loop.divided.items():
             self._each("divide", p, 0, float(count))
 
@@ -196,7 +194,7 @@ class _Together:
         if name not in self.outside and name not in self.memory.places:
             self.memory.take(name, math.prod(form.shape) * np.dtype(form.kind).itemsize)
         if filled:
-            self._each("where", position, ("c", True), 0.0, 0.0)
+            self._each("where", position, NativeConstant(True), 0.0, 0.0)
 
     def _each(self, name: str, position: int, *operands: Any) -> None:
         """Do an operation on each number of an array that is made, or put numbers there."""
@@ -204,9 +202,10 @@ class _Together:
         kind = kind_of_form(form)
         part, size = PARTS.get(kind, kind), math.prod(form.shape) * (2 if kind in PARTS else 1)
         read = [Input(part, (1,))] if 0 in [x for x in operands if type(x) is int] else []
-        given = [("c", typed(x, part)) if type(x) is float else x for x in operands]
+        given = [NativeConstant(typed(x, part)) if type(x) is float else x for x in operands]
         made = [Output(len(read), (1,), None, part)]
-        self.sequence.add((size,), read, [(name, *given)], made, [place] * (1 + len(read)))
+        request = Request((size,), read, [Operation(name, tuple(given))], made)
+        self.sequence.add(request, [place] * (1 + len(read)))
 
     def lines(self, constant: Callable) -> list[str]:
         stretch = self.stretch
@@ -220,11 +219,11 @@ class _Together:
 
 def _numbers_in(loop: Loop) -> list[float]:
     """Return the constants that a loop reads."""
-    return [x[1] for _, *operands in loop.ops for x in operands if _is_read(x)]
+    return [x.x for op in loop.request.ops for x in op.operands if _is_read(x)]
 
 
 def _is_read(x: Any) -> bool:
-    return type(x) is tuple and type(x[1]) is float and bits(x[1]) not in _WRITTEN
+    return type(x) is NativeConstant and type(x.x) is float and bits(x.x) not in _WRITTEN
 
 
 def _shifted(place: tuple[int, int], entries: int, dtype: str) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
 from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
+from ..native import Operation
 from ..record.recorder import Recorder
 from .factor_sharing import Factor, factored
 
@@ -38,6 +39,14 @@ _PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
 NAME = re.compile(r"\b[fvw]\d+\b")
 
 Missed = tuple[int, Hashable]  # which look saw something else, and what
+Run = Callable[[list], tuple[Missed | None, Any]]
+
+
+def defined(lines: list[str], names: dict[str, Any], file: str) -> tuple[Any, str]:
+    """Return the function of one argument that ``lines`` define, and its source."""
+    source, names = "\n    ".join(lines), {**names, "__name__": __name__}
+    exec(compile(source, file, "exec"), names)
+    return names.popitem()[1], source  # a function among its own names waits for the collector
 
 
 class Writer:
@@ -63,6 +72,7 @@ class Writer:
         self.sources: list[str] = []  # of the pieces
         self.names: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
+        self.looked = 0  # looks that are written so far
         self.reads: set[int] = set()
         self.factors: set[int] = set()  # the matrices that have been factorised
 
@@ -73,7 +83,7 @@ class Writer:
     @functools.cached_property
     def large(self) -> set[str]:
         """Names of the results that are not kept longer than needed."""
-        forms = enumerate(self.recorder.forms)
+        forms = [(p, step.form) for p, step in enumerate(self.recorder.steps)]
         large = [p for p, form in forms if form is not None and math.prod(form.shape) >= LET_GO]
         return {f"{letter}{p}" for p in large for letter in "fvw"}
 
@@ -92,18 +102,17 @@ class Writer:
         return [part for k, line in enumerate(lines) for part in (line, *freed.get(k, ()))]
 
     def pieces(self) -> list[Callable]:
-        plan, looks = self.plan, self.recorder.looks
+        plan = list(self.plan.items())
         blocks: list[tuple[list[str], set[int], set[int]]] = []
-        at = 0
         for start in range(0, max(len(plan), 1), PIECE_LINES):
             lines: list[str] = []
             self.reads, made, self.factors = set(), set(), set()
-            for position, f, args, kwargs, *_ in plan[start : start + PIECE_LINES]:
-                at = self.looks_before(position, at, looks, lines)
-                lines.append(f"v{position} = {self.step(f, args, kwargs)}")
+            for position, step in plan[start : start + PIECE_LINES]:
+                lines += self.looks_before(position)
+                lines.append(f"v{position} = {self.step(step)}")
                 made.add(position)
             if start + PIECE_LINES >= len(plan):
-                self.looks_before(len(self.recorder.steps) + 1, at, looks, lines)
+                lines += self.last_looks()
                 lines.append(f"r[-1] = {self.expression(self.output, final=True)}")
             blocks.append((lines, self.reads - made, made))
         pieces, later = [], set[int]()  # what is read by pieces behind
@@ -117,18 +126,21 @@ class Writer:
         text = [f"v{position} = r[{position}]" for position in sorted(reads)]
         text += lines
         text += [f"r[{position}] = v{position}" for position in sorted(wanted)]
-        source = "\n    ".join(["def piece(r):", *self.let_go(text)])
+        lines = ["def piece(r):", *self.let_go(text)]
+        piece: Callable
+        piece, source = defined(lines, self.names, f"<recording, piece {k}>")
         self.sources.append(source + "\n")
-        names = {**self.names, "__name__": __name__}
-        exec(compile(source, f"<recording, piece {k}>", "exec"), names)
-        piece: Callable = names.pop("piece")  # else it waits for Python's collector
         return piece
 
-    def looks_before(self, position: int, at: int, looks: list, lines: list[str]) -> int:
-        while at < len(looks) and looks[at][0] <= position:
-            lines.append(self.look(at, looks[at][1]))
-            at += 1
-        return at
+    def looks_before(self, position: int) -> list[str]:
+        """Return the lines of the looks before a step that are not written yet."""
+        looks, first = self.recorder.looks, self.looked
+        while self.looked < len(looks) and looks[self.looked].before <= position:
+            self.looked += 1
+        return [self.look(at, looks[at]) for at in range(first, self.looked)]
+
+    def last_looks(self) -> list[str]:
+        return self.looks_before(len(self.recorder.steps) + 1)
 
     def look(self, at: int, look: Look) -> str:
         x = self.expression(Slot(look.position))
@@ -139,15 +151,16 @@ class Writer:
         noted, seen = self.constant(look.at), self.constant(look.seen)
         return f"if (s := {noted}({x})) != {seen}: return {self.missed.format(at, 's')}"
 
-    def step(self, f: Any, args: tuple, kwargs: dict | None) -> str:
-        parts = [self.expression(x) for x in args]
-        if f in _INFIX and len(parts) == 2 and not kwargs:
+    def step(self, step: Operation) -> str:
+        f, options = step.function, step.options
+        parts = [self.expression(x) for x in step.operands]
+        if f in _INFIX and len(parts) == 2 and not options:
             return f"{parts[0]} {_INFIX[f]} {parts[1]}"
-        if f in _PREFIX and len(parts) == 1 and not kwargs:
+        if f in _PREFIX and len(parts) == 1 and not options:
             return f"{_PREFIX[f]}{parts[0]}"
-        if (f is getitem or f is operator.getitem) and len(parts) == 2 and not kwargs:
+        if (f is getitem or f is operator.getitem) and len(parts) == 2 and not options:
             return f"{parts[0]}[{parts[1]}]"
-        given = [*parts, *(f"{k}={self.expression(x)}" for k, x in (kwargs or {}).items())]
+        given = [*parts, *(f"{k}={self.expression(x)}" for k, x in options.items())]
         return f"{self.constant(f)}({', '.join(given)})"
 
     def expression(self, x: Any, final: bool = False) -> str:

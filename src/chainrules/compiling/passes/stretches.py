@@ -6,7 +6,7 @@ whole because of one step.
 """
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -18,75 +18,70 @@ from ..ir.forms import ValueForm
 from ..ir.looks import STRUCTURE, TRUTHS, WHOLE, Look
 from ..ir.references import CopyOf
 from ..ir.scalars import FLOATS, Names, NotLowered
+from ..native import Request
+from ..native.operation import INPUT, Operation
 from ..record.recorder import Recorder
 from .scalar_program import NativeLine
 from .scalar_trace import ScalarTrace
-from .source import Missed, Writer
+from .source import Run, Writer, defined
 
 _PARTS = (operator.getitem, part_at)  # of a result with several
 
 
-class CallFinder(ScalarTrace):
-    """A trace that goes on behind a step without a native form: what it gives is an input."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.forms = recorder.forms
-        self.calls: set[int] = set()
-        self.reserved: dict[int, Any] = {}
-        self.plan = {position: (f, args) for position, f, args, *_ in recorder.plan}
-        super().__init__(recorder, set(self.plan) | set(recorder.inputs))
-
-    def input(self, form: ValueForm | None) -> Any:
-        """Return the names of an input; of the first one all results have some, too."""
-        if not self.reserved:
-            self.reserved = {-1: None}
-            for position in self.plan:
-                self.reserved[position] = self._given(self.forms[position])
-        return self._given(form)
-
-    def _given(self, form: ValueForm | None) -> Any:
-        if form is not None and form.kind is int:
-            return None  # it may be as large as it likes
+def calls_in(recorder: Recorder) -> set[int]:
+    """Return the steps without a native form: what each gives is an input of those behind it."""
+    trace, calls = ScalarTrace(recorder.steps), set()
+    given = {position: _input(trace, step.form) for position, step in recorder.plan.items()}
+    for position in recorder.inputs:
+        trace.values[position] = _input(trace, recorder.steps[position].form)
+    trace.first = len(trace.inputs)
+    for position, step in recorder.plan.items():
         try:
-            return super().input(form)
-        except NotLowered:
-            return None  # what reads it is called
-
-    def lowered(self, position: int, f: Any, args: tuple, kwargs: dict) -> Any:
-        try:
-            y = super().lowered(position, f, args, kwargs)
+            y = trace.lowered(step)
         except Exception:  # a step with options that its lowering does not know, too
             y = None
         if y is None or (type(y) is list and not all(type(part) is Names for part in y)):
-            self.calls.add(position)
-            y = self.reserved[position]
-        return y
+            calls.add(position)
+            y = given[position]
+        trace.add(position, y)
+    return calls
+
+
+def _input(trace: ScalarTrace, form: ValueForm | None) -> Names | None:
+    """Return the names of an input; None where what reads it is called."""
+    if form is not None and form.kind is int:
+        return None  # it may be as large as it likes
+    try:
+        return trace.input(form)
+    except NotLowered:
+        return None
 
 
 class NativeStretch:
     """A piece of a recording, as what makes native code of it reads a whole one."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self.forms, self.constants = recorder.forms, recorder.constants
-        self.plan: list[tuple] = []
-        self.looks: list[tuple[int, Look]] = []
+        self.steps, self.constants = recorder.steps, recorder.constants
+        self.plan: dict[int, Operation] = {}
+        self.last_reads: dict[int, tuple[int, ...]] = {}  # its results live as long as the program
+        self.looks: list[Look] = []
         self.numbers: list[int] = []  # of the looks, among all
         self.inputs: list[int] = []
         self.outputs: list[Any] = []
 
-    def close(self, wanted: set[int], native: dict[int, tuple]) -> None:
+    def close(self, wanted: set[int], calls: set[int]) -> None:
         """Find out what it reads from elsewhere, and which of its results others read.
 
-        What is no float is no input, and is made once more, from ``native`` steps.
+        What is no float is no input, and is made once more, but by ``calls``.
         """
-        own = {position for position, *_ in self.plan}
+        own, steps = set(self.plan), self.steps
         while True:
-            made = {position for position, *_ in self.plan}
-            self.inputs = [p for p in dict.fromkeys(_read_by(self)) if p not in made]
-            again = [p for p in self.inputs if p in native and not _is_float(self.forms[p])]
+            self.inputs = [p for p in dict.fromkeys(_read_by(self)) if p not in self.plan]
+            computed = [p for p in self.inputs if steps[p].function is not INPUT]
+            again = [p for p in computed if p not in calls and not _is_float(steps[p].form)]
             if not again:
                 break
-            self.plan = sorted([*(native[p] for p in again), *self.plan], key=lambda x: x[0])
+            self.plan = {p: steps[p] for p in sorted([*again, *self.plan])}
         self.outputs = [Slot(p) for p in sorted(own & wanted)]
 
 
@@ -96,8 +91,8 @@ def _is_float(form: ValueForm | None) -> bool:
 
 def _refuse_last_bits(recorder: Recorder) -> None:
     """Refuse looks at floats to their last bit; one at which structure an answer has is none."""
-    for _, look in recorder.looks:
-        form = recorder.forms[look.position]
+    for look in recorder.looks:
+        form = recorder.steps[look.position].form
         whole = form is not None and np.dtype(form.kind).kind in "iub"
         whole = whole or look.kind in TRUTHS + STRUCTURE + WHOLE
         if not whole and look.position not in recorder.inputs:
@@ -122,23 +117,21 @@ class Stretches:
     def __init__(self, recorder: Recorder, output: Any) -> None:
         self.recorder = recorder
         _refuse_last_bits(recorder)
-        calls = CallFinder(recorder).calls
+        calls = calls_in(recorder)
         if not calls or len(recorder.plan) - len(calls) < STRETCH_STEPS:
             raise NotLowered("few steps that are none of numbers")
         self.writer = Writer(recorder, output, False, missed="({}, {}), None")
-        self.parts: list[Any] = []  # stretches, and lines of Python
+        self.parts: list[Any] = []  # stretches; calls and looks, with their numbers
         self.calls = calls
-        self.native: dict[int, tuple] = {}  # steps, whose results live as long as the program
         self._divide()
         self.lines: list[NativeLine] = []
         body = self._body(output)
         unpacked = ", ".join(f"v{p}" for p in recorder.inputs)
         head = [f"{unpacked}, = values"] if recorder.inputs else []
-        self.source = "\n    ".join(["def run(values):", *head, *body])
-        names = {**self.writer.names, "__name__": __name__}
-        exec(compile(self.source, "<stretches>", "exec"), names)
-        self.run: Callable[[list], tuple[Missed | None, Any]] = names.pop("run")
-        whole = [f for position, f, *_ in recorder.plan if position in calls and f not in _PARTS]
+        self.run: Run
+        lines = ["def run(values):", *head, *body]
+        self.run, self.source = defined(lines, self.writer.names, "<stretches>")
+        whole = [p for p in calls if recorder.plan[p].function not in _PARTS]
         self.how = [f"machine code in {len(self.lines)} stretches, and {len(whole)} calls"]
 
     def _divide(self) -> None:
@@ -152,51 +145,47 @@ class Stretches:
                 self.parts.append(stretch)
                 stretch = NativeStretch(recorder)
 
-        for entry in [*recorder.plan, None]:
-            position = len(recorder.steps) + 1 if entry is None else entry[0]
-            while at < len(recorder.looks) and recorder.looks[at][0] <= position:
-                look = recorder.looks[at][1]
+        for position in [*recorder.plan, len(recorder.steps) + 1]:
+            while at < len(recorder.looks) and recorder.looks[at].before <= position:
+                look = recorder.looks[at]
                 if look.position in self.calls or look.kind not in TRUTHS + STRUCTURE:
                     flush()
                     self.parts.append((at, look))
                 elif look.kind in TRUTHS:
-                    stretch.looks.append(recorder.looks[at])
+                    stretch.looks.append(look)
                     stretch.numbers.append(at)
                 at += 1
-            if entry is None:
-                break
             if position in self.calls:
                 flush()
-                self.parts.append(entry)
-            else:
-                self.native[position] = (*entry[:5], ())
-                stretch.plan.append(self.native[position])
+                self.parts.append((position, recorder.plan[position]))
+            elif position in recorder.plan:
+                stretch.plan[position] = recorder.plan[position]
         flush()
 
     def _body(self, output: Any) -> list[str]:
         wanted = set(slots_in(output))
         for part in reversed(self.parts):
             if isinstance(part, NativeStretch):
-                part.close(wanted, self.native)
+                part.close(wanted, self.calls)
             wanted |= set(_read_by(part))
         body = []
         for part in self.parts:
             if not isinstance(part, NativeStretch):
                 body.append(self._call(part))
             elif len(part.plan) < STRETCH_SHORT:
-                looks = zip(part.numbers, (look for _, look in part.looks), strict=True)
-                body += [self._call(step) for step in (*part.plan, *looks)]
+                looks = zip(part.numbers, part.looks, strict=True)
+                body += [*map(self._call, part.plan.items()), *map(self._call, looks)]
             else:
                 body += self._stretch(part)
         if not 0 < len(self.lines) <= STRETCHES:
             raise NotLowered("too many stretches, or none")
         return [*body, f"return None, {self.writer.expression(output, final=True)}"]
 
-    def _call(self, part: tuple) -> str:
-        if len(part) == 2:
-            return self.writer.look(*part)
-        position, f, args, kwargs, *_ = part
-        return f"v{position} = {self.writer.step(f, args, kwargs)}"
+    def _call(self, part: tuple[int, Operation | Look]) -> str:
+        number, what = part
+        if isinstance(what, Look):
+            return self.writer.look(number, what)
+        return f"v{number} = {self.writer.step(what)}"
 
     def _stretch(self, part: NativeStretch) -> list[str]:
         line = NativeLine(cast(Recorder, part), part.outputs)
@@ -209,18 +198,18 @@ class Stretches:
             made.append(f"if missed is not None: return ({numbers}[missed[0]], missed[1]), None")
         return [*made, f"{results}= results"] if results else made
 
-    def requests(self) -> list[tuple]:
+    def requests(self) -> list[Request]:
         """Return what :func:`native.build` was asked for."""
         return [request for line in self.lines for request in line.requests()]
 
 
 def _read_by(part: Any) -> Iterator[int]:
     if isinstance(part, NativeStretch):
-        for _, _, args, kwargs, *_ in part.plan:
-            yield from slots_in((args, kwargs))
-        for _, look in part.looks:
+        for step in part.plan.values():
+            yield from slots_in((step.operands, step.options))
+        for look in part.looks:
             yield look.position
-    elif len(part) == 2:
+    elif isinstance(part[1], Look):
         yield part[1].position
     else:
-        yield from slots_in(part[2:4])
+        yield from slots_in((part[1].operands, part[1].options))

@@ -27,8 +27,8 @@ class ProgressRecorder(Recorder):
         super().__init__(constants)
         self.bar = bar
 
-    def append(self, step: tuple | None, y: Any) -> None:
-        super().append(step, y)
+    def append(self, *step: Any) -> None:
+        super().append(*step)
         if not len(self.steps) % AT_ONCE:
             self.attempt_unwatched(self.bar.update, (AT_ONCE,), {})
 

@@ -31,61 +31,65 @@ from ...rules import (
 from ...rules.containers import Within, iterate_leaves, replaced
 from ...rules.engines.buffers import is_writer, settled
 from ...rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
-from ...rules.linear.steps import Program, Slot, part_at
+from ...rules.linear.steps import Slot, part_at
 from ...rules.table.compositions import Composed
 from ...rules.tracing.funnel import body, is_primitive, shown
 from ...rules.tracing.object_arrays import is_object_array
 from ...rules.tracing.operands import is_operand
-from ...rules.tracing.views import (
-    Path,
-    axes_of,
-    follow,
-    forget,
-    root_of,
-)
+from ...rules.tracing.views import Path, axes_of, follow, forget, root_of
 from ...rules.tracing.writing import begin_write, written
 from ..ir.forms import ValueForm
 from ..ir.looks import Look, NotRecordable, bits
-from ..ir.structure import gives_one_shape, may_raise
+from ..ir.lowering import gives_one_shape, may_raise
+from ..native.operation import INPUT, NO_OPTIONS, Operation
 from . import predicates as about
 from .constants import Constants
+from .liveness import planned
 from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
 from .recorded_values import RecordedArray, RecordedNumber
 
 _array, _float64 = np.ndarray, np.float64
 
 
-class Recorder(Program, Level):
+class Recorder(Level):
     """One recording: the steps that were made, and what was looked at on the way.
 
-    Each look stands where it was made, ``(steps before it, Look)``. Equal steps on equal values are
-    made once.
+    ``steps`` has the operation that gives each result, of inputs as well. When the recording has
+    ended, ``plan`` has those of them to be done, by their numbers, and ``last_reads`` the results
+    that each reads as the last one. Equal steps on equal values are made once.
     """
 
     records = True
     takes_whole = False  # whether integers that a native loop gives are numbers as others are
     __slots__ = (
         "constants",
-        "forms",
+        "inputs",
         "kept",
         "known",
+        "last_reads",
         "looked_at",
         "looks",
         "not_native",
         "number",
+        "outputs",
+        "plan",
         "raised",
+        "steps",
         "thread",
         "under_way",
         "watch",
     )
 
     def __init__(self, constants: Constants) -> None:
-        super().__init__()
         self.number = next_level()
         self.constants = constants
-        self.looks: list[tuple[int, Look]] = []
+        self.inputs: list[int] = []
+        self.outputs: list[Any] = []
+        self.steps: list[Operation] = []
+        self.plan: dict[int, Operation] = {}
+        self.last_reads: dict[int, tuple[int, ...]] = {}
+        self.looks: list[Look] = []
         self.looked_at: set[tuple[int, str]] = set()
-        self.forms: list[ValueForm | None] = []  # of the results of all steps
         self.kept: list[int] = []  # steps that may raise, though nobody may use what they give
         self.not_native = ""  # why there is no machine code
         self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
@@ -99,10 +103,10 @@ class Recorder(Program, Level):
     def input(self, x: Any) -> Any:
         """Return the plain number or array ``x``, recorded."""
         self.inputs.append(len(self.steps))
-        return self.wrap(x, None)
+        return self.wrap(x, INPUT, ())
 
-    def wrap(self, y: Any, step: tuple | None) -> Any:
-        """Append ``step`` and return its result ``y``, recorded."""
+    def wrap(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> Any:
+        """Append a step and return its result ``y``, recorded."""
         recorded: Any
         if type(y) is _array:
             if y.dtype.kind == "O":
@@ -114,14 +118,13 @@ class Recorder(Program, Level):
         recorded.sample = y
         recorded.at_level = self
         recorded.position = len(self.steps)
-        self.append(step, y)
+        self.append(y, f, operands, options)
         return recorded
 
-    def append(self, step: tuple | None, y: Any) -> None:
-        """Append ``step``, and note of which kind its result ``y`` is."""
+    def append(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> None:
+        """Append the step that gives ``y``."""
         self.check_live()
-        self.steps.append(step)
-        self.forms.append(ValueForm.of(y))
+        self.steps.append(Operation(f, operands, options, ValueForm.of(y)))
         if len(self.steps) > RECORDED_STEPS:
             raise NotRecordable(f"more than {RECORDED_STEPS} operations")
 
@@ -145,9 +148,10 @@ class Recorder(Program, Level):
         self.thread = None
         self.known = {}
         self.constants.settle()
-        looked_at = [Slot(look.position) for _, look in self.looks]
-        self.finish([*outputs, *looked_at, *map(Slot, self.kept)])
-        del self.outputs[len(outputs) :]
+        self.outputs = outputs
+        needed = {y.position for y in outputs if type(y) is Slot}
+        needed.update(self.kept, [look.position for look in self.looks])
+        self.plan, self.last_reads = planned(self.steps, needed)
 
     def look(self, x: Any, kind: str, convert: Callable, args: tuple = ()) -> Any:
         """Return what ``convert(x)`` sees of a recorded value, and note that it was seen."""
@@ -157,7 +161,7 @@ class Recorder(Program, Level):
             return seen
         self.looked_at.add((x.position, kind))
         noted = bits(x.sample if kind == "value" else seen)
-        self.looks.append((len(self.steps), Look.here(x.position, kind, convert, noted)))
+        self.looks.append(Look.here(len(self.steps), x.position, kind, convert, noted))
         return seen
 
     def refuses_hash(self) -> bool:
@@ -190,10 +194,10 @@ class Recorder(Program, Level):
         if known is not None:
             return self.again(*known)
         y = self.attempt(operation, x.sample)
-        step: tuple = operation, (Slot(x.position),), {}
+        operands = (Slot(x.position),)
         if about.is_recorded(y, operation):
-            return self.remembered(key, y, step)
-        return self.result(y, step, operation, (x,), {})
+            return self.remembered(key, y, operation, operands)
+        return self.result(y, operation, (x,), {}, operands, {})
 
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         type_a, type_b = type(a), type(b)
@@ -221,17 +225,17 @@ class Recorder(Program, Level):
         if operation in DIVISIONS and type(y) in (float, int) and b_recorded:
             # Where this one would be 0, Python raises: so that is looked at.
             self.look(b, "zero", about.is_zero)
-        step: tuple = operation, (read_a, read_b), {}
+        operands = read_a, read_b
         if not about.is_recorded(y, operation):
-            return self.result(y, step, operation, (a, b), {})
-        recorded = self.remembered(key, y, step)
+            return self.result(y, operation, (a, b), {}, operands, {})
+        recorded = self.remembered(key, y, operation, operands)
         if operation is operator.pow and type(y) in (float, complex):
             self.look(recorded, "finite", about.is_finite)  # where it is not, Python raises
         return recorded
 
-    def remembered(self, key: tuple, y: Any, step: tuple) -> Any:
+    def remembered(self, key: tuple, y: Any, f: Any, operands: tuple) -> Any:
         """Append a step that need not be made again for the same ``key``."""
-        recorded = self.wrap(y, step)
+        recorded = self.wrap(y, f, operands)
         if type(y) is not _array or y.nbytes <= REMEMBERED_RESULT:
             self.known[key] = type(recorded), y, recorded.position
         return recorded
@@ -250,7 +254,7 @@ class Recorder(Program, Level):
         if known is not None:
             return self.again(*known)
         y = self.attempt(getitem, x.sample, index)
-        return self.remembered(key, y, (getitem, (Slot(x.position), index), {}))
+        return self.remembered(key, y, getitem, (Slot(x.position), index))
 
     def call(self, f: Any, args: tuple, kwargs: dict) -> Any:
         args, kwargs = healed((args, kwargs))
@@ -282,7 +286,7 @@ class Recorder(Program, Level):
         y = self.attempt_unwatched(g, self.samples(args), self.samples(kwargs))
         if tells_only_structure(g) or (g is np.empty_like and is_object_array(y)):
             return y
-        recorded = self.result(y, (g, self.slots(args), self.slots(kwargs)), g, args, kwargs)
+        recorded = self.result(y, g, args, kwargs, self.slots(args), self.slots(kwargs))
         if type(recorded) is RecordedNumber and getattr(g, "__module__", None) == "math":
             self.look(recorded, "finite", about.is_finite)  # of other numbers math raises
         return recorded
@@ -303,8 +307,10 @@ class Recorder(Program, Level):
         finally:
             self.under_way.pop()
 
-    def result(self, y: Any, step: tuple, f: Any, args: tuple, kwargs: dict) -> Any:
-        """Append ``step``, and return what it gave: numbers and arrays of numbers are recorded.
+    def result(
+        self, y: Any, f: Any, args: tuple, kwargs: dict, operands: tuple, options: dict
+    ) -> Any:
+        """Append a step, and return what it gave: numbers and arrays of numbers are recorded.
 
         What else it gave, such as a Python int, is looked at: the function may ask what it is.
         """
@@ -314,7 +320,7 @@ class Recorder(Program, Level):
 
         def look(part: Any, step: tuple) -> Any:
             if type(part) is _array or isinstance(part, NUMBERS):
-                recorded = self.wrap(part, step)
+                recorded = self.wrap(part, *step)
                 if not one_shape:
                     self.look(recorded, "structure", about.structure_of)
                 return recorded
@@ -322,23 +328,23 @@ class Recorder(Program, Level):
             if parts is None:
                 recorded = RecordedNumber()
                 recorded.sample, recorded.at_level, recorded.position = part, self, len(self.steps)
-                self.append(step, part)
+                self.append(part, *step)
                 if self.takes_whole and type(part) is int and getattr(f, "is_native", False):
                     return recorded
                 return self.look(recorded, *(TRUTH if type(part) is bool else VALUE))
             position = len(self.steps)
-            self.append(step, part)
+            self.append(part, *step)
             if not one_shape:
                 seen = bits(about.container_of(part))
-                look_at = Look.here(position, "container", about.container_of, seen)
-                self.looks.append((position + 1, look_at))
+                look_at = Look.here(position + 1, position, "container", about.container_of, seen)
+                self.looks.append(look_at)
             part = operator.getitem if isinstance(part, tuple | list) else part_at
             nodes: list[tuple] = [
-                (inner, (part, (Slot(position), k), {})) for k, inner in enumerate(parts.values)
+                (inner, (part, (Slot(position), k))) for k, inner in enumerate(parts.values)
             ]
             return Within(nodes, parts.rebuild)
 
-        recorded = fold(look, y, step)
+        recorded = fold(look, y, (f, operands, options))
         for k, x in enumerate(args):
             if type(x) is RecordedArray and (k == 0 or not is_primitive(f)):
                 about.tie(recorded, f, args, k, kwargs)
@@ -351,39 +357,36 @@ class Recorder(Program, Level):
 
     def constant(self, x: Any) -> Any:
         """Return the new array ``x`` as one that is made anew in each run."""
-        return self.wrap(x, (np.array, (self.constants.hold(x),), {}))
+        return self.wrap(x, np.array, (self.constants.hold(x),))
 
     def write(self, x: Any, index: Any, v: Any) -> None:
         """Record ``x[index] = v`` as a step that makes a new version of the array."""
         root, path = self.written_root(x)
         axes, v = axes_of(root.sample), healed(settled(v))
-        step: tuple = written, self.slots((root, path, index, v, axes)), {}
+        operands = self.slots((root, path, index, v, axes))
         sample = written(
             root.sample, self.samples(path), self.samples(index), self.samples(v), axes
         )
-        self.put(root, sample, step)
+        self.put(root, sample, written, operands)
 
     def write_by(self, f: Any, args: tuple, kwargs: dict) -> None:
         """Record a function that writes into its first argument."""
         root, path = self.written_root(args[0])
         axes, given = axes_of(root.sample), (f, args[1:], kwargs)
-        step: tuple = about.written_by, self.slots((root, path, axes, *given)), {}
-        self.put(
-            root,
-            about.written_by(root.sample, self.samples(path), axes, *self.samples(given)),
-            step,
-        )
+        operands = self.slots((root, path, axes, *given))
+        sample = about.written_by(root.sample, self.samples(path), axes, *self.samples(given))
+        self.put(root, sample, about.written_by, operands)
 
     def written_root(self, x: Any) -> tuple[Any, Path]:
         root, path = root_of(x)
-        if self.steps[root.position] is None:  # an input
+        if self.steps[root.position].function is INPUT:
             raise NotRecordable("a write into an argument: return a new array instead")
         begin_write(root)
         return root, path
 
-    def put(self, root: Any, sample: Any, step: tuple) -> None:
+    def put(self, root: Any, sample: Any, f: Callable, operands: tuple) -> None:
         root.sample, root.position = sample, len(self.steps)
-        self.append(step, sample)
+        self.append(sample, f, operands)
         forget(root)
 
     def refresh(self, view: Any, root: Any, path: Path) -> None:

@@ -9,6 +9,7 @@ from ...rules import Traced, children, fold, iterate_leaves
 from ...rules.containers import LEAVES, Within
 from ...rules.engines.engine import run
 from ...rules.linear.steps import Slot
+from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.rulesets.functions.scan import recordings
 from ..ir.looks import NotRecordable
 from ..ir.references import CopyOf
@@ -20,6 +21,12 @@ from .recorder import Recorder
 from .watch import CodeWatch, Stopped, watching
 
 _array = np.ndarray
+
+
+def foreign_in(recorder: Recorder) -> list[Foreign]:
+    """Return the functions with derivatives of their own in the plan of a recording."""
+    functions = [step.function for step in recorder.plan.values()]
+    return [f for f in functions if isinstance(f, Foreign)]
 
 
 class UnrollingRecorder(Recorder):

@@ -116,6 +116,21 @@ kept_beside(PyObject *tape, PyObject *x, int is_active)
     return is_active ? Py_NewRef(x) : PyObject_CallMethod(SLOT(tape, WATCH), "hold", "(O)", x);
 }
 
+/* What a node keeps of the arguments of a call. */
+static PyObject *
+kept_arguments(const LinearCall *call)
+{
+    if (call->b == NULL) {
+        return PyTuple_Pack(1, Py_None);
+    }
+    PyObject *of_x = kept_beside(call->level, call->x, call->a_active);
+    PyObject *of_z = of_x == NULL ? NULL : kept_beside(call->level, call->z, call->b_active);
+    PyObject *kept = of_z == NULL ? NULL : PyTuple_Pack(2, of_x, of_z);
+    Py_XDECREF(of_x);
+    Py_XDECREF(of_z);
+    return kept;
+}
+
 /* What tells the space of a result: its shape and dtype; None for that of a float64. */
 static PyObject *
 form_of(PyObject *y)
@@ -152,20 +167,10 @@ entry_of_call(const LinearCall *call, PyObject *y)
     SLOT(node, NODE_SENSITIVE) = PyBool_FromLong(sensitive);
     SLOT(node, NODE_LEAVES_OUT) = Py_NewRef(linear ? SLOT(call->kind, DROPS) : Py_False);
     SLOT(node, NODE_KWARGS) = Py_NewRef(call->options);
-    SLOT(node, NODE_ACTIVE) = active_arguments(call);
-    SLOT(node, NODE_FORM) = form_of(y);
-    PyObject *of_x = NULL, *of_z = NULL;
-    if (!linear) {
-        of_x = kept_beside(call->level, call->x, call->a_active);
-        of_z = of_x == NULL ? NULL : kept_beside(call->level, call->z, call->b_active);
-    }
-    SLOT(node, NODE_ARGS) = linear         ? PyTuple_Pack(1, Py_None)
-                            : of_z == NULL ? NULL
-                                           : PyTuple_Pack(2, of_x, of_z);
-    Py_XDECREF(of_x);
-    Py_XDECREF(of_z);
-    int made = SLOT(node, NODE_ACTIVE) != NULL && SLOT(node, NODE_FORM) != NULL
-               && SLOT(node, NODE_ARGS) != NULL;
+    /* One after the other: an interrupt in a function of Python's ends it. */
+    int made = (SLOT(node, NODE_ACTIVE) = active_arguments(call)) != NULL
+               && (SLOT(node, NODE_FORM) = form_of(y)) != NULL
+               && (SLOT(node, NODE_ARGS) = kept_arguments(call)) != NULL;
     PyObject *entry = made ? PyTuple_Pack(1, node) : NULL;
     Py_DECREF(node);
     return entry;

@@ -138,6 +138,24 @@ may_record_write(PyObject *x, PyObject *v)
            && (level_of(v) != SLOT(x, AT_LEVEL) || SLOT(v, POSITION) != NULL);
 }
 
+/* The active argument of a write; None of a constant. */
+static PyObject *
+active_written(PyObject *v, int is_of_tape)
+{
+    if (!is_of_tape) {
+        return Py_NewRef(Py_None);
+    }
+    PyObject *space = PyObject_CallOneArg(SPACE_OF, SLOT(v, PRIMAL));
+    PyObject *active = space == NULL ? NULL : ACTIVE->tp_alloc(ACTIVE, 0);
+    if (active == NULL) {
+        Py_XDECREF(space);
+        return NULL;
+    }
+    SLOT(active, ACTIVE_PARENT) = Py_NewRef(SLOT(v, POSITION));
+    SLOT(active, ACTIVE_SPACE) = space;
+    return active;
+}
+
 /* Append the node of a write, and let the array be what it made. */
 static int
 record_write(PyObject *x, PyObject *index, PyObject *v)
@@ -164,19 +182,10 @@ record_write(PyObject *x, PyObject *index, PyObject *v)
     SLOT(node, WRITE_INDEX) = Py_NewRef(index);
     SLOT(node, WRITE_SHAPE) = PyTuple_New(0);
     SLOT(node, WRITE_SENSITIVE) = PyBool_FromLong(sensitive);
-    SLOT(node, WRITE_FORM) = PyObject_CallOneArg(SPACE_OF, draft_of(x, 0));
-    PyObject *active = Py_NewRef(Py_None);
-    if (is_of_tape) {
-        Py_SETREF(active, ACTIVE->tp_alloc(ACTIVE, 0));
-        if (active != NULL) {
-            SLOT(active, ACTIVE_PARENT) = Py_NewRef(SLOT(v, POSITION));
-            SLOT(active, ACTIVE_SPACE) = PyObject_CallOneArg(SPACE_OF, SLOT(v, PRIMAL));
-        }
-    }
-    SLOT(node, WRITE_ACTIVE) = active;
-    int made = SLOT(node, WRITE_FORM) != NULL && active != NULL && SLOT(node, WRITE_PATH) != NULL
-               && SLOT(node, WRITE_SHAPE) != NULL
-               && (active == Py_None || SLOT(active, ACTIVE_SPACE) != NULL);
+    /* One after the other: an interrupt in a function of Python's ends it. */
+    int made = SLOT(node, WRITE_PATH) != NULL && SLOT(node, WRITE_SHAPE) != NULL
+               && (SLOT(node, WRITE_FORM) = PyObject_CallOneArg(SPACE_OF, draft_of(x, 0))) != NULL
+               && (SLOT(node, WRITE_ACTIVE) = active_written(v, is_of_tape)) != NULL;
     PyObject *entry = made ? PyTuple_Pack(1, node) : NULL;
     PyObject *position = entry == NULL ? NULL : appended(tape, entry);
     if (position != NULL) {

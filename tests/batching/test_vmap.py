@@ -658,3 +658,18 @@ def test_views_of_items_are_those_of_arrays_by_themselves(f, axis, order):
     slopes = cr.vmap(cr.grad(lambda x: np.sum(f(x) ** 2)), in_axes=axis)(xs)
     expected = [cr.grad(lambda x: np.sum(f(x) ** 2))(np.moveaxis(xs, axis, 0)[k]) for k in range(3)]
     np.testing.assert_allclose(slopes, np.stack(expected), rtol=1e-13)
+
+
+@pytest.mark.parametrize("turned", [np.flipud, np.fliplr, lambda x: np.rollaxis(x, 1)])
+def test_a_copy_of_a_turned_item_is_a_copy(turned):
+    def f(x):
+        a = turned(x)
+        a.reshape(-1)[0] = 0.0  # of a view that is not contiguous a copy
+        return np.sum(x.reshape(a.shape) * a)
+
+    xs = np.arange(1.0, 13.0).reshape(2, 2, 3)
+    np.testing.assert_array_equal(cr.vmap(f)(xs), [f(x.copy()) for x in xs])
+    expected = [cr.grad(f)(x.copy()) for x in xs]
+    np.testing.assert_allclose(cr.vmap(cr.grad(f))(xs), expected)
+    whole = cr.grad(lambda xs: np.sum(cr.vmap(f)(xs)))
+    np.testing.assert_allclose(whole(xs), expected)

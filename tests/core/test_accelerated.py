@@ -1,5 +1,6 @@
 """The accelerator gives what the engines' own methods give: values, types, warnings, errors."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -151,3 +152,40 @@ def test_other_numbers_go_their_own_way(number):
     y, ydot = cr.jvp(lambda x: x * x + 1, (number,), (type(number)(1),))
     assert type(y) is type(ydot) is type(number)
     assert ydot == 2 * number
+
+
+def interrupted_at(count, run):
+    """Call ``run`` with an interrupt at the Python call of this number; say whether it came."""
+    calls = itertools.count()
+
+    def at_call(frame, event, arg):
+        if event == "call" and next(calls) == count:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(at_call)
+    try:
+        run()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return next(calls) > count
+
+
+@accelerated
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of generators
+def test_an_interrupt_at_any_call_is_raised():
+    def f(x):
+        y = np.zeros_like(x)
+        for i in range(len(x)):
+            y[i] = np.sin(x[i]) + 0.5 * y[i - 1]
+        return np.sum(np.outer(y, x) @ x) + np.sum(np.stack([y.T, x]) * 2)
+
+    x = np.array([0.2, 0.7])
+    for derive in (lambda: cr.grad(f)(x), lambda: cr.jacfwd(f)(x)):
+        derive()
+        count = 0
+        while interrupted_at(count, derive):
+            count += 1
+        assert count > 50

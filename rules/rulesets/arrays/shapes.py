@@ -160,7 +160,13 @@ def moveaxis_transpose(ybar, space, source, destination):
     return np.moveaxis(ybar, destination, source)
 
 
-@linear_rule(np.rollaxis, moves=True)
+def rollaxis_block(a, axis, start=0):
+    return np.rollaxis(
+        a.values, shifted(axis, a.rank), (start if start >= 0 else start + a.rank) + 1
+    )
+
+
+@linear_rule(np.rollaxis, moves=True, block=rollaxis_block)
 def rollaxis_transpose(ybar, space, axis, start=0):
     axis = axis % space.ndim
     start = start + space.ndim if start < 0 else start
@@ -175,12 +181,12 @@ def flip_transpose(ybar, space, axis=None):
     return np.flip(ybar, axis)
 
 
-@linear_rule(np.fliplr, moves=True)
+@linear_rule(np.fliplr, moves=True, block=lambda m: np.flip(m.values, 2))
 def fliplr_transpose(ybar, space):
     return np.fliplr(ybar)
 
 
-@linear_rule(np.flipud, moves=True)
+@linear_rule(np.flipud, moves=True, block=lambda m: np.flip(m.values, 1))
 def flipud_transpose(ybar, space):
     return np.flipud(ybar)
 
@@ -310,7 +316,13 @@ def matrix_diagonal_transpose(ybar, space, offset=0):
 
 
 linear_rule(np.diagonal, diagonal_transpose, moves=True, drops=True, axes=("axis1", "axis2"))
-linear_rule(np.linalg.diagonal, matrix_diagonal_transpose, moves=True, drops=True)
+linear_rule(
+    np.linalg.diagonal,
+    matrix_diagonal_transpose,
+    moves=True,
+    drops=True,
+    block=lambda x, offset=0: np.linalg.diagonal(x.values, offset=offset),
+)
 
 
 def diag_block(x, k=0):

@@ -67,8 +67,8 @@ class ForwardLevel(DualWrites):
         That of a float64 is none of Python's floats, which give way to numbers of float32.
         """
         traced: Any
-        if type(xdot) is float and x.__class__ is _float64:
-            xdot = _float64(xdot)
+        if xdot.__class__ is float and x.__class__ is _float64:
+            xdot = xdot * _ONE
         if is_array(x):
             traced = DualArray()
             traced.base_and_path = None
@@ -145,7 +145,7 @@ class ForwardLevel(DualWrites):
             dual.primal = y
             dual.at_level = self
             ydot = x.tangent * partial
-            dual.tangent = _float64(ydot) if type(ydot) is float and class_y is _float64 else ydot
+            dual.tangent = ydot * _ONE if ydot.__class__ is float and class_y is _float64 else ydot
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
@@ -215,7 +215,7 @@ class ForwardLevel(DualWrites):
         except ArithmeticError:
             # Python's floats raise where NumPy's give an infinity.
             return self.apply_kind(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
-        dual.tangent = _float64(ydot) if type(ydot) is float and class_y is _float64 else ydot
+        dual.tangent = ydot * _ONE if ydot.__class__ is float and class_y is _float64 else ydot
         return dual
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:

@@ -302,4 +302,22 @@ is_float_under(PyObject *x)
     return x != NULL && is_float(x);
 }
 
+/* The tangent `made` of a number `y`, which it takes over, a float64 beside one: see
+   `ForwardLevel.dual`. */
+static PyObject *
+as_float64_beside(PyObject *y, PyObject *made)
+{
+    PyObject *under = number_under(made);
+    if (under == NULL || !PyFloat_CheckExact(under) || Py_TYPE(number_under(y)) != FLOAT64) {
+        return made;
+    }
+    PyObject *one = made == under ? NULL : new_float64(1.0);
+    PyObject *wider = made == under ? new_float64(VALUE(made))
+                      : one == NULL ? NULL
+                                    : PyNumber_Multiply(made, one);
+    Py_XDECREF(one);
+    Py_DECREF(made);
+    return wider;
+}
+
 #endif

@@ -243,10 +243,7 @@ traced_result(PyObject *level, PyObject *y, PyObject *made)
     if (Py_TYPE(level) == TAPE) {
         return new_traced(ENTRY_NUMBER, level, y, POSITION, appended(level, made));
     }
-    if (PyFloat_CheckExact(made) && Py_TYPE(number_under(y)) == FLOAT64) { /* see `ForwardLevel.dual` */
-        Py_SETREF(made, new_float64(VALUE(made)));
-    }
-    return new_traced(DUAL, level, y, TANGENT, made);
+    return new_traced(DUAL, level, y, TANGENT, as_float64_beside(y, made));
 }
 
 /* `operation(x, z)`. */

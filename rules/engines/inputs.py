@@ -144,10 +144,13 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
         is not zero, and ``x`` cannot be perturbed.
     """
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES and ProjectTo(x).holds(t):
-        # As nearly always: a leaf, and a tangent that is in its space. Beside a float32 a number of
-        # Python's would give way.
-        return np.float64(t) if type(t) is float and x.__class__ is np.float64 else t
+        return _of_class(x, t)  # as nearly always: a leaf, and a tangent that is in its space
     return fold(_checked, x, t, what)
+
+
+def _of_class(x: Value, t: Any) -> Any:
+    """Return the tangent of a float64 as one: beside a float32 a number of Python's gives way."""
+    return t * np.float64(1) if t.__class__ is float and x.__class__ is np.float64 else t
 
 
 def _checked(x: Value, t: Any, place: Any) -> Any:
@@ -180,7 +183,7 @@ def _checked(x: Value, t: Any, place: Any) -> Any:
 def _check_leaf(x: Value, t: Tangentlike, place: object) -> Any:
     space = ProjectTo(x)
     if space.holds(t):
-        return t
+        return _of_class(x, t)
     t = healed(t)
     if isinstance(t, NotImplementedTangent):
         raise t.error()

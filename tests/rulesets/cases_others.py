@@ -22,6 +22,7 @@ from chainrules.rules.rulesets.linalg import matrix_functions
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
 from chainrules.rules.rulesets.linalg import systems as numpy_linalg
 from chainrules.rules.table.compositions import with_value
+from chainrules.rules.table.strong_zeros import strong_product
 from chainrules.rules.tracing import funnel as calls
 from chainrules.rules.tracing import options
 
@@ -81,6 +82,7 @@ PRIMITIVES: dict = {
     numpy_shapes.pad_zeros: [case(A, 1), case(X, (1, 2)), case(Z, 1)],
     numpy_counts.weighted_counts: [case(X, N, 0), case(X, N, 5)],
     numpy_differences.differences: [case(A, 1, 0), case(X, 2, -1)],
+    strong_product: [case(A, A[::-1]), case(2.5, A), case(A, 0.3)],
     numpy_linalg.inverse_or_nan: [case(SQUARE, 1.0), case(np.stack([S, S.T]), np.ones(2))],
     numpy_linalg.adjugate_by_svd: [case(S), case(A[:, :2])],
     numpy_norms.euclidean: [case(X), case(A, 1), case(Z), case(A, None, True)],

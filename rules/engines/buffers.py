@@ -145,6 +145,7 @@ class BufferLevel(Level):
         return y
 
     def getitem(self, x: Traced, index: Index) -> Value:
+        index = all_settled(index)
         y = x.primal[index]
         if type(y) is not np.ndarray:
             return y
@@ -155,7 +156,7 @@ class BufferLevel(Level):
         return view
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
-        v = healed(settled(v))
+        v, index = healed(settled(v)), all_settled(index)
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
         try:

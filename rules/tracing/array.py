@@ -4,6 +4,7 @@
 does.
 """
 
+import math
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -87,6 +88,13 @@ class Flat(Iterator):
         n = self.base.size
         positions = range(n)[index] if type(index) is int else np.arange(n)[index]
         return np.unravel_index(positions, self.base.shape)
+
+
+def _without_buffers(index: Index) -> Any:
+    """Return an index with what the buffers in it hold: masks, and integers, of adopted code."""
+    if isinstance(index, Traced):
+        return index.primal if index.at_level.number == math.inf else index
+    return tuple(map(_without_buffers, index)) if type(index) is tuple else index
 
 
 def _refuse_overlap(x: Value, v: Value) -> None:
@@ -242,6 +250,8 @@ class TracedArray(TracedNumber):
                 (v,) = parts.values
             else:
                 v = entries_of(v)
+        if type(index) is not int and type(index) is not slice:
+            index = _without_buffers(index)
         root, path = root_of(self)
         for at, (f, _, _) in enumerate(path):
             if f is np.real or f is np.imag:

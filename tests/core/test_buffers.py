@@ -396,3 +396,44 @@ def test_what_an_operator_made_is_refused_by_the_line_that_bound_it(tmp_path, mo
     assert "write z = np.copy(z) first" in said
     numpy.testing.assert_allclose(y, [1.4, 2.7, 2.7])
     numpy.testing.assert_allclose(ydot, [2.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: masked_buffer(x, np.full(4, 2.0)),
+        lambda x: masked_array(x, np.full(2, 2.0)),
+        lambda x: counted_places(x, np.zeros(2, int)),
+    ],
+)
+def test_buffers_are_indices(f):
+    def total(x):
+        return np.sum(f(x) ** 2)
+
+    x = numpy.array([0.5, 1.7])
+    check_grad(total, x)
+    gradient = cr.grad(total)
+    replayed = cr.compile(gradient, fallback="error")
+    for at in (x, x * 1.1, x * 1.2):
+        numpy.testing.assert_allclose(replayed(at), gradient(at), rtol=1e-12)
+        numpy.testing.assert_allclose(cr.jacfwd(total)(at), gradient(at), rtol=1e-12)
+
+
+def masked_buffer(x, y):
+    y[1:3] += x
+    y[y > 3] = 0.5
+    return y
+
+
+def masked_array(x, y):
+    y[0] = x[0]
+    z = x * 2
+    z[y > 1] = 3.0
+    return np.where(y > 1, z, x)
+
+
+def counted_places(x, k):
+    k[0] = 1
+    z = x * 2.0
+    z[k] += x[k]
+    return z[k[0]] * x[k[1]] + z[:, None][k]

@@ -259,10 +259,13 @@ def grad(
     return gradient_for(f, argnums, has_aux, "grad", config, zero)
 
 
+_ONE = np.float64(1)
+
+
 def _seed(name: str, f: Function, y: Value) -> Any:
     """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
-    if type(y) is np.float64 or type(y) is float:
-        return 1.0
+    if y.__class__ is np.float64 or type(y) is float:
+        return _ONE if type(y) is not float else 1.0  # beside a float32 a float would give way
     parts = None if type(y) in LEAVES else children(y)
     number = y if parts is None or not is_one_number(y, parts) else parts.values[0]
     dtype = dtype_of(number)

@@ -60,3 +60,20 @@ def test_in_a_batch():
     ydots = cr.vmap(lambda x: cr.jvp(f, (x,), (SEED,))[1])(xs)
     assert ydots.dtype == np.float64
     np.testing.assert_array_equal(ydots, np.float64(FACTOR) * SEED)
+
+
+def test_a_gradient_is_of_float64_to_its_last_step():
+    other = np.float32(1.3)
+    expected = np.float64(FACTOR) * np.float64(other)
+
+    def f(x):
+        return FACTOR * (other * x)
+
+    for gradient in (cr.grad(f), lambda x: cr.value_and_grad(f)(x)[1], cr.compile(cr.grad(f))):
+        xbar = gradient(np.float64(2.0))
+        assert type(xbar) is np.float64
+        assert xbar == expected
+    curved = cr.grad(cr.grad(lambda x: f(x) * f(x)))(np.float64(2.0))
+    np.testing.assert_allclose(curved, 2 * expected**2, rtol=1e-15)
+    batch = cr.vmap(cr.grad(f))(np.array([2.0, 3.0]))
+    np.testing.assert_array_equal(batch, [expected, expected])

@@ -6,7 +6,7 @@ errors that NumPy would warn of are handed to ``_Teller`` by NumPy's own setting
 user ignores, raises or handles stays as it is.
 """
 
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ KEPT = 64  # settings whose replacement is remembered
 # NumPy's own variable of these settings, since to enter np.errstate takes ten times as long. Where
 # a NumPy has none of that name, its warnings stay as they are.
 _settings: Any = getattr(umath, "_extobj_contextvar", ContextVar("settings", default=None))
-_get, _set, _reset = _settings.get, _settings.set, _settings.reset
+_get, _set = _settings.get, _settings.set
 
 
 class _Teller:
@@ -32,22 +32,25 @@ _TELLER = _Teller()
 _telling: dict[Any, Any] = {}  # by the settings that they replace
 
 
-def tell_user() -> tuple[Token, Any] | None:
-    """Let NumPy's warnings be told at the user's line, until ``as_before`` gets the answer."""
-    now = _get()
-    telling = _telling.get(now) or _replaced(now)
-    return None if telling is now else (_set(telling), telling)
+settings = _get  # as they are now
 
 
-def as_before(told: tuple[Token, Any] | None) -> None:
+def tell_user(before: Any) -> None:
+    """Let NumPy's warnings be told at the user's line, where they are under settings ``before``."""
+    telling = _telling.get(before) or _replaced(before)
+    if telling is not before:
+        _set(telling)
+
+
+def as_before(before: Any) -> None:
     """Take back what ``tell_user`` has set; what the user has set since stays, as by ``seterr``."""
-    if told is None:
-        return
-    token, telling = told
     now = _get()
-    _reset(token)
-    if now is telling:
+    if now is before:
         return
+    if now is _telling.get(before):
+        _set(before)
+        return
+    _set(before)
     handler = np.geterrcall()
     _set(now)
     if np.geterrcall() is _TELLER:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
-from ..config.numpy_warnings import as_before, tell_user
+from ..config.numpy_warnings import as_before, settings, tell_user
 from ..config.tracebacks import trim_traceback
 from ..forward import ForwardConfig
 from ..rules import (
@@ -129,11 +129,12 @@ class Recording:
     def pull(self, ybar: Tangentlike, last: bool) -> list:
         """Return one cotangent per primal, in the rules' own types; ``ybar`` fits ``y``."""
         seeds = _seeds(self.outputs, self.structure, ybar)
-        warnings = tell_user()
+        before = settings()
         try:
+            tell_user(before)
             bars = self.tape.sweep(seeds, self.inputs, last)
         finally:
-            as_before(warnings)
+            as_before(before)
         if self.one_each:
             return bars
         rest = iter(bars)

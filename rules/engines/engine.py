@@ -17,7 +17,7 @@ from ...config import (
     RuleConfig,
     user_line,
 )
-from ...config.numpy_warnings import as_before, tell_user
+from ...config.numpy_warnings import as_before, settings, tell_user
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import are_settings, iterate_leaves
@@ -67,8 +67,9 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
         If ``f`` went on after a traced value had refused to be a plain number.
     """
     this = Run()
-    token, warnings = innermost_run.set(weakref.ref(this)), tell_user()
+    token, before = innermost_run.set(weakref.ref(this)), settings()
     try:
+        tell_user(before)
         y = f(*args, **kwargs)
         y = settled(y) if isinstance(y, Traced) else all_settled(result(y))
         refuse_hidden(y)
@@ -82,7 +83,7 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
             raise
         raise hidden from error
     finally:
-        as_before(warnings)
+        as_before(before)
         innermost_run.reset(token)
     if this.error is not None and (hidden := this.hidden()) is not None:
         raise hidden from this.error

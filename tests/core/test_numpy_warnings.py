@@ -1,5 +1,6 @@
 """NumPy's warnings under a transform come at the user's line, and its errors are raised there."""
 
+import importlib
 import sys
 import threading
 import warnings
@@ -8,8 +9,6 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-import chainrules.reverse.vjp
-import chainrules.rules.engines.engine
 from chainrules.config import numpy_warnings
 
 ZEROS, NEGATIVE = np.array([0.0, 1.0]), np.array([-1.0, 1.0])
@@ -143,8 +142,8 @@ def test_the_memory_of_settings_is_bounded():
 
 def test_a_numpy_without_the_variable_warns_as_it_does(monkeypatch):
     monkeypatch.setattr(numpy_warnings, "_get", lambda: None)
-    monkeypatch.setattr(chainrules.rules.engines.engine, "settings", lambda: None)
-    monkeypatch.setattr(chainrules.reverse.vjp, "settings", lambda: None)
+    for name in ("chainrules.rules.engines.engine", "chainrules.reverse.vjp"):
+        monkeypatch.setattr(importlib.import_module(name), "settings", lambda: None)
     monkeypatch.setattr(numpy_warnings, "_telling", {})
     (warning,) = caught(lambda: cr.grad(root)(ZEROS))
     assert __file__ != warning.filename

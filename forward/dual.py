@@ -34,6 +34,7 @@ from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
+from ..rules.tangents.fitting import as_float64_beside
 from ..rules.tangents.structural import Tangent, child_tangents, structural
 from ..rules.tangents.zeros import ZERO, ZeroTangent
 from ..rules.tracing.level import ONE, is_traced
@@ -62,13 +63,8 @@ class ForwardLevel(DualWrites):
     table = frule
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
-        """Return ``x`` with the tangent ``xdot``, which fits it.
-
-        That of a float64 is none of Python's floats, which give way to numbers of float32.
-        """
+        """Return ``x`` with the tangent ``xdot``, which fits it."""
         traced: Any
-        if xdot.__class__ is float and x.__class__ is _float64:
-            xdot = xdot * _ONE
         if is_array(x):
             traced = DualArray()
             traced.base_and_path = None
@@ -76,7 +72,7 @@ class ForwardLevel(DualWrites):
             traced = Dual()
         traced.primal = x
         traced.at_level = self
-        traced.tangent = xdot
+        traced.tangent = as_float64_beside(x, xdot)
         return traced
 
     def tangent_at(self, x: Traced) -> Any:
@@ -144,8 +140,7 @@ class ForwardLevel(DualWrites):
             dual: Any = Dual()
             dual.primal = y
             dual.at_level = self
-            ydot = x.tangent * partial
-            dual.tangent = ydot * _ONE if ydot.__class__ is float and class_y is _float64 else ydot
+            dual.tangent = as_float64_beside(y, x.tangent * partial)
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
@@ -215,7 +210,7 @@ class ForwardLevel(DualWrites):
         except ArithmeticError:
             # Python's floats raise where NumPy's give an infinity.
             return self.apply_kind(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
-        dual.tangent = ydot * _ONE if ydot.__class__ is float and class_y is _float64 else ydot
+        dual.tangent = as_float64_beside(y, ydot)
         return dual
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:

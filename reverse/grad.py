@@ -18,6 +18,7 @@ from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
+from ..rules.tangents.fitting import as_float64_beside
 from ..rules.tangents.structural import derivative_like, is_one_number
 from ..rules.tracing.running import is_running
 from ..rules.tracing.stop import value
@@ -259,13 +260,10 @@ def grad(
     return gradient_for(f, argnums, has_aux, "grad", config, zero)
 
 
-_ONE = np.float64(1)
-
-
 def _seed(name: str, f: Function, y: Value) -> Any:
     """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
     if y.__class__ is np.float64 or type(y) is float:
-        return _ONE if type(y) is not float else 1.0  # beside a float32 a float would give way
+        return as_float64_beside(y, 1.0)
     parts = None if type(y) in LEAVES else children(y)
     number = y if parts is None or not is_one_number(y, parts) else parts.values[0]
     dtype = dtype_of(number)

@@ -74,21 +74,30 @@ is_sensitive(PyObject *tape, PyObject *position)
     return sensitive;
 }
 
+/* What a node says of an argument: the entry that it is of, and the space of its value. */
+static PyObject *
+new_active(PyObject *parent, PyObject *x)
+{
+    PyObject *space = PyObject_CallOneArg(SPACE_OF, x);
+    PyObject *active = space == NULL ? NULL : ACTIVE->tp_alloc(ACTIVE, 0);
+    if (active == NULL) {
+        Py_XDECREF(space);
+        return NULL;
+    }
+    SLOT(active, ACTIVE_PARENT) = Py_NewRef(parent);
+    SLOT(active, ACTIVE_SPACE) = space;
+    return active;
+}
+
 /* (i, Active) of an argument. */
 static PyObject *
 active_argument(int i, PyObject *a, PyObject *x)
 {
     /* The space of an array that is traced further out is that of the plain one. */
     PyArrayObject *array = array_under(x);
-    PyObject *space = PyObject_CallOneArg(SPACE_OF, array == NULL ? x : (PyObject *)array);
-    PyObject *active = space == NULL ? NULL : ACTIVE->tp_alloc(ACTIVE, 0);
-    if (active == NULL) {
-        Py_XDECREF(space);
-        return NULL;
-    }
-    SLOT(active, ACTIVE_PARENT) = Py_NewRef(SLOT(a, POSITION_IN_ARRAY));
-    SLOT(active, ACTIVE_SPACE) = space;
-    return Py_BuildValue("(iN)", i, active);
+    PyObject *active = new_active(SLOT(a, POSITION_IN_ARRAY),
+                                  array == NULL ? x : (PyObject *)array);
+    return active == NULL ? NULL : Py_BuildValue("(iN)", i, active);
 }
 
 static PyObject *

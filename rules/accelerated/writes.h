@@ -138,24 +138,6 @@ may_record_write(PyObject *x, PyObject *v)
            && (level_of(v) != SLOT(x, AT_LEVEL) || SLOT(v, POSITION) != NULL);
 }
 
-/* The active argument of a write; None of a constant. */
-static PyObject *
-active_written(PyObject *v, int is_of_tape)
-{
-    if (!is_of_tape) {
-        return Py_NewRef(Py_None);
-    }
-    PyObject *space = PyObject_CallOneArg(SPACE_OF, SLOT(v, PRIMAL));
-    PyObject *active = space == NULL ? NULL : ACTIVE->tp_alloc(ACTIVE, 0);
-    if (active == NULL) {
-        Py_XDECREF(space);
-        return NULL;
-    }
-    SLOT(active, ACTIVE_PARENT) = Py_NewRef(SLOT(v, POSITION));
-    SLOT(active, ACTIVE_SPACE) = space;
-    return active;
-}
-
 /* Append the node of a write, and let the array be what it made. */
 static int
 record_write(PyObject *x, PyObject *index, PyObject *v)
@@ -185,7 +167,9 @@ record_write(PyObject *x, PyObject *index, PyObject *v)
     /* One after the other: an interrupt in a function of Python's ends it. */
     int made = SLOT(node, WRITE_PATH) != NULL && SLOT(node, WRITE_SHAPE) != NULL
                && (SLOT(node, WRITE_FORM) = PyObject_CallOneArg(SPACE_OF, draft_of(x, 0))) != NULL
-               && (SLOT(node, WRITE_ACTIVE) = active_written(v, is_of_tape)) != NULL;
+               && (SLOT(node, WRITE_ACTIVE) = is_of_tape ? new_active(SLOT(v, POSITION), SLOT(v, PRIMAL))
+                                                         : Py_NewRef(Py_None))
+                      != NULL;
     PyObject *entry = made ? PyTuple_Pack(1, node) : NULL;
     PyObject *position = entry == NULL ? NULL : appended(tape, entry);
     if (position != NULL) {

@@ -156,7 +156,7 @@ class BufferLevel(Level):
         return view
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
-        v, index = healed(settled(v)), all_settled(index)
+        v = healed(settled(v))
         self._receive(x, innermost((v,)))
         root, path = root_of(x)
         try:

@@ -27,6 +27,7 @@ from ..known_classes import library_of
 from ..loading import load, needed
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
+from ..tangents.fitting import as_float64_beside
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
@@ -144,13 +145,10 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
         is not zero, and ``x`` cannot be perturbed.
     """
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES and ProjectTo(x).holds(t):
-        return _of_class(x, t)  # as nearly always: a leaf, and a tangent that is in its space
+        return as_float64_beside(
+            x, t
+        )  # as nearly always: a leaf, and a tangent that is in its space
     return fold(_checked, x, t, what)
-
-
-def _of_class(x: Value, t: Any) -> Any:
-    """Return the tangent of a float64 as one: beside a float32 a number of Python's gives way."""
-    return t * np.float64(1) if t.__class__ is float and x.__class__ is np.float64 else t
 
 
 def _checked(x: Value, t: Any, place: Any) -> Any:
@@ -183,7 +181,7 @@ def _checked(x: Value, t: Any, place: Any) -> Any:
 def _check_leaf(x: Value, t: Tangentlike, place: object) -> Any:
     space = ProjectTo(x)
     if space.holds(t):
-        return _of_class(x, t)
+        return as_float64_beside(x, t)
     t = healed(t)
     if isinstance(t, NotImplementedTangent):
         raise t.error()

@@ -31,6 +31,17 @@ def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     return a[:n] == b[:n]
 
 
+_ONE = np.float64(1)
+
+
+def as_float64_beside(x: Any, t: Any) -> Any:
+    """Return the tangent or cotangent ``t`` of ``x``: that of a float64 as one.
+
+    A number of Python's would give way to numbers of float32.
+    """
+    return t * _ONE if t.__class__ is float and x.__class__ is np.float64 else t
+
+
 def cast(xbar: Any, dtype: np.dtype) -> Any:
     """Convert to ``dtype``; of what is complex a real one keeps the real part."""
     given = dtype_of(xbar)

@@ -17,7 +17,7 @@ from .math import NUMPYS, SAME
 LARGEST = 2.0**62  # the whole numbers of a batch are integers of 64 bits
 
 
-def plain(x):
+def without_levels(x):
     """Return the array under a traced one; None where it stands for others, in a recording."""
     while isinstance(x, Traced):
         if x.records:
@@ -29,7 +29,7 @@ def plain(x):
 
 def is_refused(y, xs):
     """Say whether Python's function raises for one of the items, of which NumPy gives ``y``."""
-    y, xs = plain(y), [plain(x) for x in xs]
+    y, xs = without_levels(y), [without_levels(x) for x in xs]
     if y is None or any(x is None for x in xs):
         return True
     odd = ~np.isfinite(y)
@@ -40,7 +40,7 @@ def is_refused(y, xs):
     return bool(np.any(np.isnan(y) & ~nan) or np.any(np.isinf(y) & ~infinite & ~nan))
 
 
-def numbers(args, kinds):
+def numbers_of_batch(args, kinds):
     """Return a batch's arguments as arrays of numbers and numbers; None where one is another."""
     for x in args:
         dtype = dtype_of(x.values if type(x) is Block else x)
@@ -54,7 +54,7 @@ def by_arrays(f, g, kinds="fiub", dtype=float, check=is_refused):
     """Let ``g`` of arrays of ``dtype`` give what ``f`` gives of each number."""
 
     def form(*args, **options):
-        xs = numbers(args, kinds)
+        xs = numbers_of_batch(args, kinds)
         if xs is None or any(type(x) is Block for x in options.values()):
             return NotImplemented
         xs = [x.astype(dtype) if dtype_of(x) not in (None, dtype) else x for x in xs]
@@ -69,7 +69,7 @@ def by_arrays(f, g, kinds="fiub", dtype=float, check=is_refused):
 
 
 def never(y, xs):
-    return plain(y) is None
+    return without_levels(y) is None
 
 
 # ---- elementwise --------------------------------------------------------------------------------
@@ -112,12 +112,12 @@ def isclose(a, b, *, rel_tol=1e-9, abs_tol=0.0):
     return (a == b) | (near & np.isfinite(a) & np.isfinite(b))
 
 
-def whole(rounded):
+def as_integers(rounded):
     return lambda x: rounded(x).astype(np.int64)
 
 
 def is_too_large(y, xs):
-    x = plain(xs[0])
+    x = without_levels(xs[0])
     return x is None or not np.all(np.abs(x) < LARGEST)
 
 
@@ -126,4 +126,4 @@ for _name in ("isfinite", "isnan", "isinf"):
     by_arrays(getattr(cmath, _name), getattr(np, _name), "fiubc", complex, check=never)
 by_arrays(math.isclose, isclose, check=never)
 for _name in ("floor", "ceil", "trunc"):
-    by_arrays(getattr(math, _name), whole(getattr(np, _name)), check=is_too_large)
+    by_arrays(getattr(math, _name), as_integers(getattr(np, _name)), check=is_too_large)

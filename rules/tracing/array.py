@@ -200,7 +200,11 @@ class TracedArray(TracedNumber):
         return array
 
     def __len__(self) -> int:
-        return len(bare(self))
+        try:
+            return len(slot_of(self))
+        except AttributeError:
+            draft = draft_of(self)  # as while it is filled
+            return len(self.peek() if draft is None else draft[0])
 
     def __getitem__(self, index: Index) -> Any:
         return self.at_level.getitem(self, index)

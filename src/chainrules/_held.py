@@ -153,8 +153,20 @@ class _Held:
             put, get = functools.partial(type.__setattr__, part), vars(part).get
             for name, method in list(vars(part).items()):
                 self._put(put, get, name, method, self._seeing(method))
+            self._derive_from_mirrors(part)
             return part
         return self._function(part)
+
+    def _derive_from_mirrors(self, cls: type) -> None:
+        """Derive the class from the mirrors of its bases, as if it were defined after adoption."""
+        mirrors = map(self.mirror_of, cls.__bases__)
+        bases = tuple(
+            mirror if isinstance(mirror, type) and base in mirror.__mro__ else base
+            for base, mirror in zip(cls.__bases__, mirrors, strict=True)
+        )
+        if bases != cls.__bases__:
+            put, get = functools.partial(setattr, cls), functools.partial(getattr, cls)
+            self._put(put, get, "__bases__", cls.__bases__, bases)
 
     def _function(self, f: FunctionType) -> FunctionType:
         for name in ("__defaults__", "__kwdefaults__"):

@@ -3,7 +3,6 @@
 import sys
 import types
 
-import numpy as np
 import pytest
 
 import chainrules as cr

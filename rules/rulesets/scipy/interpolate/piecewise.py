@@ -16,7 +16,6 @@ from .... import (
     NoTangent,
     StandIn,
     innermost,
-    is_traced,
     library_value,
     pair_rule,
     primitive,

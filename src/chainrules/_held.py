@@ -80,6 +80,7 @@ def answers(part: Any) -> bool:
     return True
 
 
+CACHED = type(functools.cache(lambda: None))
 _HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # flags of a type, as C code sets them
 
 
@@ -140,8 +141,12 @@ class _Held:
 
     def _look(self, part: Any) -> Any:
         kind = type(part)
+        if kind is CACHED:
+            self._seeing(part.__wrapped__)
+            return part
         if kind is staticmethod or kind is classmethod:
-            f = self.mirror_of(part.__func__) or self._seeing(part.__func__)
+            seen = self._seeing(part.__func__)
+            f = self.mirror_of(part.__func__) or seen
             return part if f is part.__func__ else kind(f)
         if kind is property:
             get, put, delete = map(self._seeing, (part.fget, part.fset, part.fdel))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from ._held import Mirror, answers, can_change, content, is_mirror
+from ._held import Mirror, answers, can_change, content, is_mirror, made_anew
 from .rules.containers import LEAVES
 from .rules.refusals.remedies import adopted
 
@@ -122,7 +122,8 @@ def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
     if isinstance(container, type):
         put = functools.partial(type.__setattr__, container)
         for key, part in vars(container).items():
-            if not key.startswith("__") and type(part) is not FunctionType:
+            function = type(part) is FunctionType
+            if made_anew(part) is not None if function else not key.startswith("__"):
                 yield put, vars(container).get, key, part
         return
     if type(container) is FunctionType:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ._cached_functions import CACHED, of_cached
 from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
 from ._kept import KeptFunctions
@@ -43,6 +44,7 @@ BUILTINS = {
 # Modules of other packages, and ours that show what is in them to traced values.
 _OF_PACKAGES = {
     "pandas._libs.window.aggregations": ".interop.pandas.windows",
+    "pandas._libs.algos": ".interop.pandas.conversions",
     "dask.array.core": ".interop.dask",
 }
 
@@ -67,6 +69,8 @@ def mirror_of(part: Any) -> Any:
         return _mirror_in_scipy(part, rest.partition(".")[0])
     if is_compiled(part):
         return of_compiled(part, mirror_of)
+    if type(part) is CACHED:
+        return of_cached(part)
     if type(part) is np.random.Generator:
         return _numpy().random.default_rng(part)  # of the same stream
     if home.startswith("numpy.testing"):
@@ -78,10 +82,8 @@ def mirror_of(part: Any) -> Any:
 
 def _shown_by(ours: ModuleType, part: Any) -> Any:
     """Return what our module shows in place of a function or class of another package."""
-    return vars(ours).get(part.__name__) if isinstance(part, _NAMED) else None
-
-
-_NAMED = (FunctionType, BuiltinFunctionType, type)
+    name = getattr(part, "__name__", None)
+    return vars(ours).get(name) if isinstance(name, str) else None
 
 
 def held_mirror_of(part: Any) -> Any:

@@ -41,6 +41,12 @@ def why_it_loses(
 
     ``kind`` is that of the call, if there was one of its kind before.
     """
+    if not any(other.recordings for other in kinds):
+        return (
+            "what it captures holds traced values, which are no constants, and looking for a way "
+            "to record it took longer than was saved; return what it keeps in objects, or give "
+            "what it captures as an argument"
+        )
     begin = "nearly each call was recorded anew, which took longer than replays have saved"
     if kind is not None and kind.root is not None:
         return f"{begin}: {kind.parting()}"

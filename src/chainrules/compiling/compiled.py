@@ -23,7 +23,7 @@ from .agreement import agree, evaluated, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
 from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
-from .losses import is_hardly_replayed, loses, slower_replays, why_it_loses
+from .losses import fastest, is_hardly_replayed, loses, slower_replays, timed, why_it_loses
 from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
@@ -255,9 +255,7 @@ class Compiled:
             return y
         if self.check:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
-            before_eager = time.thread_time()
-            expected = evaluated(self.f, args, kwargs)
-            eager = time.thread_time() - before_eager
+            expected, eager = timed(lambda: evaluated(self.f, args, kwargs))
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
             if not agree(y, expected):
@@ -281,7 +279,7 @@ class Compiled:
             self._refuse(kind.reason)
         else:
             recording.by_numpy = functools.partial(exact_replay, recorder, output)
-            recording.settle(time.thread_time() - begin, eager)
+            recording.settle(time.thread_time() - begin, eager, fastest(captured.changed))
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
             recording.example = example_of(values, args, kwargs)
@@ -333,7 +331,8 @@ class Compiled:
         recording.review = max(FIRST_REVIEW, 2 * recording.review)
         if not recording.checked:
             return self._checked(kind, recording, y, args, kwargs)
-        slower = slower_replays(recording, values, lambda: evaluated(self.f, args, kwargs))
+        replay = functools.partial(self, *args, **kwargs)
+        slower = slower_replays(recording, replay, lambda: evaluated(self.f, args, kwargs))
         if slower:
             kind.refuse(slower)
             self._refuse(slower)
@@ -346,7 +345,8 @@ class Compiled:
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
         if not self.check or by_numpy is None:
             return y
-        expected = evaluated(self.f, args, kwargs)
+        expected, eager = timed(lambda: evaluated(self.f, args, kwargs))
+        recording.settle_again(eager)
         if agree(y, expected, eps=recording.eps):
             return y
         replay = by_numpy()

@@ -33,7 +33,6 @@ from .integral import flat, integral, with_slopes
 from .quadpack import Nodes
 from .sensitivities import NO_STATE, Columns
 
-
 COMPILED = (LowLevelCallable, tuple, ctypes.CFUNCTYPE(None).__base__)
 
 

@@ -208,10 +208,14 @@ def test_values_and_slopes(features, program, x, v, of_x):
         assert not of_x or np.shape(gradient) == np.shape(point)
 
 
+def called_thrice(g, x):
+    return [g(x), g(1.1 * x), g(0.7 * x)]
+
+
 TRANSFORMS = {
     "vmap": lambda f, x: cr.vmap(f)(np.stack([x, 1.1 * x, 0.7 * x])),
-    "compiled": lambda f, x: [(g := cr.compile(f))(x), g(1.1 * x), g(0.7 * x)],
-    "compiled gradient": lambda f, x: [(g := cr.compile(cr.grad(f)))(x), g(1.1 * x), g(0.7 * x)],
+    "compiled": lambda f, x: called_thrice(cr.compile(f), x),
+    "compiled gradient": lambda f, x: called_thrice(cr.compile(cr.grad(f)), x),
     "vmap of gradients": lambda f, x: cr.vmap(cr.grad(f))(np.stack([x, 1.1 * x, 0.7 * x])),
     "second order": lambda f, x: [cr.hvp(f, (k * x,), (x,)) for k in (1.0, 1.1, 0.7)],
 }

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ... import composed, non_differentiable
-from ...table.define import saved, written_as_text
+from ... import composed, non_differentiable, saved, written_as_text
 
 
 @composed(np.apply_over_axes)

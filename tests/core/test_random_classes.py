@@ -35,7 +35,8 @@ np.where(True, x, q)|x*q*x|-(x*q)|np.maximum(x, q)|np.multiply.reduce(x*q)|(x*q)
 np.append(x, q)|cls(x)|cls(x)*q|x+cls(x)|abs(x*q)|np.sin(cls(x))|np.sum(cls(x))|[x*q, 1.0]
 {'a': cls(x)}|np.multiply(x, q, dtype=float)|np.array([x, q])|np.asarray(q)*x|np.asarray(cls(x))
 float(q)*x|float(cls(x))|np.multiply.outer(x, q)|np.clip(x*q, 0, 9)|np.linalg.norm(x*q)
-np.full_like(x, 1.0)*q|sum([x*q, q*x])|max(x, q)|x*(x < q)|list(divmod(x, q))|x//q|x % q|written(x, q)
+np.full_like(x, 1.0)*q|sum([x*q, q*x])|max(x, q)|x*(x < q)|list(divmod(x, q))
+x//q|x % q|written(x, q)
 written(x, x*q)|in_place(x, q)|in_place(x, cls(x))|into(x, q)|into(x, cls(x))|x.dot(q)
 np.linspace(x, q, 3)|np.broadcast_to(x*q, (2, 2))|np.einsum('i,i', x, q)|np.cumsum(x*q)
 cls(cls(x))|cls([x, x])|cls((x, q))|x*round(q, 1)|np.array([x, x])*q

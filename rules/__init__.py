@@ -40,8 +40,10 @@ from .table.define import (
     non_differentiable,
     opt_out,
     reduction_rule,
+    saved,
     scalar_rule,
     selection_rule,
+    written_as_text,
 )
 from .table.keys import instances
 from .table.kinds import Kind, Shares
@@ -108,6 +110,8 @@ __all__ = [
     "composed_where_traced",
     "selection_rule",
     "fresh_array",
+    "saved",
+    "written_as_text",
     "block_rule",
     "batch_form",
     "entry_by_entry",

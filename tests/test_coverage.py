@@ -66,6 +66,8 @@ CALLS = {
     "frompyfunc": lambda f, x: f(np.sin, 1, 1)(x),
     "require": lambda f, x: f(x * x, float, "W"),
 }
+SAVES = "save", "savetxt", "savez", "savez_compressed"
+CALLS |= {name: lambda f, x: f(io.BytesIO(), x) for name in SAVES}
 CALLS |= {
     name: (lambda f, x: f(x)) if name.endswith("roots") else (lambda f, x: f(X + x[0], x * x, 1))
     for name in coverage.REFUSED if name not in CALLS
@@ -74,6 +76,9 @@ REMEDIES = {
     "asmatrix": lambda x: cr.array([[x[0], x[1]]]),
     "bmat": lambda x: np.block([[x[:2, None], x[1:, None]]]),
     "frompyfunc": chainrules.numpy.vectorize(np.sin),
+} | {
+    name: lambda x, name=name: x * float(CALLS[name](getattr(np, name), cr.value(x)) is None)
+    for name in SAVES
 }
 
 

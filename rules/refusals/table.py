@@ -139,6 +139,14 @@ REFUSALS = {
         "keep the numbers beside it, named fields as arrays by name: dict(m=x, v=y)\n"
         "  or write cr.value(x), where no derivative is wanted",
     ),
+    "numbers in a file": Refusal(
+        "CR151",
+        LostDerivativeError,
+        "{name} writes a traced value into a file, in {line}: what leaves the process by bytes has "
+        "no derivative when it is read again.",
+        "keep the traced value itself; or write cr.value(x) into the file, where no derivative is "
+        "wanted",
+    ),
     # ---- objects, classes, containers ----
     "nested objects": Refusal(
         "CR116",

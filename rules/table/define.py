@@ -19,7 +19,7 @@ from .keys import warn_if_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
-from .other_kinds import FreshArray, NonDifferentiable
+from .other_kinds import FreshArray, NonDifferentiable, Saved, Text
 from .reduction_kind import ReductionRule, refuse_real
 from .tables import RuleTable, frule, rrule, traced_options
 
@@ -227,6 +227,18 @@ def fresh_array(*functions: Function) -> None:
     """Declare that these make new arrays, which may then be written to."""
     for f in functions:
         add_kind(f, FreshArray(f, 0, None, caller_line()))
+
+
+def written_as_text(*functions: Function) -> None:
+    """Declare that these give text of an array, from which no numbers are to be read."""
+    for f in functions:
+        add_kind(f, Text(f, 0, None, caller_line()))
+
+
+def saved(*functions: Function) -> None:
+    """Declare that these write numbers into a file, which traced ones have no place in."""
+    for f in functions:
+        add_kind(f, Saved(f, 0, None, caller_line()))
 
 
 def composed(

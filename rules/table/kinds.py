@@ -39,7 +39,8 @@ from .sums import unbroadcast
 class Kind(Bound):
     """Base class. ``count`` is how many leading arguments the kind differentiates."""
 
-    __slots__ = ("at_once", "f", "line")
+    __slots__ = ("at_once", "f", "line", "strong")
+    strong: "Kind"  # which does the same with strong zeros, once it was asked for
     count: int
     label = "rule"
     linear = False  # in each argument that it differentiates, so that it runs on tangents

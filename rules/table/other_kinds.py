@@ -1,6 +1,7 @@
-"""Kinds of functions whose derivative is zero: constant functions, and those of new arrays.
+"""Kinds of functions whose derivative is zero: constant functions, new arrays, text, files.
 
 ``np.floor`` has the derivative 0, and ``np.zeros_like`` gives an array that depends on nothing.
+Of text and of files numbers may be read again: those of traced values are refused then, or there.
 """
 
 from collections.abc import Callable, Container
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import RuleConfig
+from ...config import RuleConfig, user_line
 from ..annotations import Function, Value
 from ..refusals.table import refusal
 from ..signatures import name_of
@@ -70,3 +71,22 @@ class FreshArray(NonDifferentiable):
 
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
         return body(f)(*args, **kwargs)
+
+
+class Text(NonDifferentiable):
+    """Writes a traced array as text, which cannot be read as numbers by mistake."""
+
+    __slots__ = ()
+
+    def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
+        return f"traced({NonDifferentiable.run(self, f, args, kwargs)})"
+
+
+class Saved(NonDifferentiable):
+    """Writes numbers to where they have no derivative when they are read again: it is refused."""
+
+    __slots__ = ()
+    label = "refused"
+
+    def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
+        raise refusal("numbers in a file", name=name_of(f), line=user_line())

@@ -4,7 +4,6 @@
 """
 
 import copy
-import functools
 from typing import Any
 
 from ...config import RuleConfig, StrongZeros
@@ -12,18 +11,20 @@ from ...config import RuleConfig, StrongZeros
 strong_kinds: dict[type, type] = {}
 
 
-@functools.cache
-def _strong(kind: Any) -> Any:
-    made = copy.copy(kind)
-    made.__class__ = strong_kinds[type(kind)]
-    if hasattr(made, "_rows"):  # of a kind of several outputs
-        made._rows = list(map(_strong, kind.rows))
-    return made
-
-
 def with_strong_zeros(kind: Any) -> Any:
-    """Return the kind that does the same with strong zeros; itself, where it has no slopes."""
-    return _strong(kind) if type(kind) in strong_kinds else kind
+    """Return the kind that does the same with strong zeros; itself, where it has no slopes.
+
+    It is kept by the kind itself, and goes with it.
+    """
+    if type(kind) not in strong_kinds:
+        return kind
+    if not hasattr(kind, "strong"):
+        made = copy.copy(kind)
+        made.__class__ = strong_kinds[type(kind)]
+        if hasattr(made, "_rows"):  # of a kind of several outputs
+            made._rows = list(map(with_strong_zeros, kind.rows))
+        kind.strong = made
+    return kind.strong
 
 
 def for_config(kind: Any, config: RuleConfig) -> Any:

@@ -4,6 +4,7 @@
 arrays takes its other branch by that.
 """
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ def hide_from_pythons(of_numbers: type, of_arrays: type) -> None:
     for name, part in list(vars(of_numbers).items()):
         numpys = hasattr(np.float64, name) and not hasattr(float, name)
         if not name.startswith("_") and callable(part) and numpys:
+            if isinstance(part, FunctionType) and not hasattr(np.ndarray, part.__name__):
+                part.__name__ = name  # by which quantities know what it does to a unit
             setattr(of_numbers, name, OfNumPys(part))
             if name not in vars(of_arrays):
                 setattr(of_arrays, name, part)

@@ -19,6 +19,7 @@ from ..signatures import name_of
 from .level import Traced, type_under
 
 _OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
+_OF_NUMBERS = -1e6  # the priority of NumPy's numbers, to which nearly all others are preferred
 # Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
 _LIBRARIES = frozenset({"cupy", "dask", "sparse"})
 
@@ -85,7 +86,9 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     own = getattr(cls, "__array_ufunc__", None)
     if own is not None:
         return own(other, ufunc, "__call__", a, b)
-    asks = hasattr(cls, "__array_ufunc__") or getattr(other, "__array_priority__", 0) > 0
+    own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else _OF_NUMBERS
+    priority = getattr(other, "__array_priority__", _OF_NUMBERS)
+    asks = hasattr(cls, "__array_ufunc__") or priority > own_priority
     if other is b and (x.ndim > 0 or hasattr(cls, "__array__")) and not asks:
         return operation(np.asarray(a), b)
     return NotImplemented

@@ -33,6 +33,8 @@ def of_compiled(compiled: Any, mirror_of: Mirror) -> Any:
     """Return what an adopted module has in place of a compiled function; None where that stays."""
     if is_decorator(compiled):
         return _decorating(compiled, mirror_of)
+    if hasattr(compiled, "native_name"):
+        return None  # a callback for C, which runs its Python where Python calls it
     if library_of(type(compiled)) == "numba":
         return _in_python(compiled, python_of(compiled), mirror_of)
     return _with_arrays(compiled)

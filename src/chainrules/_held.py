@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
+from ._generated import globals_of_generated, seeing_in
 from ._types_in_code import with_own_types
 from .rules.known_classes import library_of
 
@@ -80,6 +81,7 @@ def answers(part: Any) -> bool:
     return True
 
 
+CACHED = type(functools.cache(lambda: None))
 _HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # flags of a type, as C code sets them
 
 
@@ -140,8 +142,12 @@ class _Held:
 
     def _look(self, part: Any) -> Any:
         kind = type(part)
+        if kind is CACHED:
+            self._seeing(part.__wrapped__)
+            return part
         if kind is staticmethod or kind is classmethod:
-            f = self.mirror_of(part.__func__) or self._seeing(part.__func__)
+            seen = self._seeing(part.__func__)
+            f = self.mirror_of(part.__func__) or seen
             return part if f is part.__func__ else kind(f)
         if kind is property:
             get, put, delete = map(self._seeing, (part.fget, part.fset, part.fdel))
@@ -153,8 +159,34 @@ class _Held:
             put, get = functools.partial(type.__setattr__, part), vars(part).get
             for name, method in list(vars(part).items()):
                 self._put(put, get, name, method, self._seeing(method))
+            self._derive_from_mirrors(part)
+            self._adopt_generated(part)
             return part
         return self._function(part)
+
+    def _adopt_generated(self, cls: type) -> None:
+        """Adopt the globals of methods that a library generated for the class."""
+        methods = [
+            f
+            for f in vars(cls).values()
+            if isinstance(f, FunctionType)
+            and f.__module__ == self.home
+            and f.__globals__ is not self.names
+        ]
+        for names, called in globals_of_generated(methods):
+            for name, part, mirror in seeing_in(names, called, self.mirror_of):
+                self._put(names.__setitem__, names.get, name, part, mirror)
+
+    def _derive_from_mirrors(self, cls: type) -> None:
+        """Derive the class from the mirrors of its bases, as if it were defined after adoption."""
+        mirrors = map(self.mirror_of, cls.__bases__)
+        bases = tuple(
+            mirror if isinstance(mirror, type) and base in mirror.__mro__ else base
+            for base, mirror in zip(cls.__bases__, mirrors, strict=True)
+        )
+        if bases != cls.__bases__:
+            put, get = functools.partial(setattr, cls), functools.partial(getattr, cls)
+            self._put(put, get, "__bases__", cls.__bases__, bases)
 
     def _function(self, f: FunctionType) -> FunctionType:
         for name in ("__defaults__", "__kwdefaults__"):

@@ -16,11 +16,13 @@ import threading
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
 
+from ._cached_functions import CACHED, of_cached
+from ._called_attributes import KeptType, put_stand_ins
 from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
 from ._kept import KeptFunctions
@@ -43,6 +45,7 @@ BUILTINS = {
 # Modules of other packages, and ours that show what is in them to traced values.
 _OF_PACKAGES = {
     "pandas._libs.window.aggregations": ".interop.pandas.windows",
+    "pandas._libs.algos": ".interop.pandas.conversions",
     "dask.array.core": ".interop.dask",
 }
 
@@ -67,6 +70,8 @@ def mirror_of(part: Any) -> Any:
         return _mirror_in_scipy(part, rest.partition(".")[0])
     if is_compiled(part):
         return of_compiled(part, mirror_of)
+    if type(part) is CACHED:
+        return of_cached(part)
     if type(part) is np.random.Generator:
         return _numpy().random.default_rng(part)  # of the same stream
     if home.startswith("numpy.testing"):
@@ -78,10 +83,8 @@ def mirror_of(part: Any) -> Any:
 
 def _shown_by(ours: ModuleType, part: Any) -> Any:
     """Return what our module shows in place of a function or class of another package."""
-    return vars(ours).get(part.__name__) if isinstance(part, _NAMED) else None
-
-
-_NAMED = (FunctionType, BuiltinFunctionType, type)
+    name = getattr(part, "__name__", None)
+    return vars(ours).get(name) if isinstance(name, str) else None
 
 
 def held_mirror_of(part: Any) -> Any:
@@ -157,7 +160,8 @@ def _adopt_functions(names: dict) -> None:
         undo[:0] = adopt_functions(names, held_mirror_of, _SHOWN)
 
 
-def _adopt_globals(names: dict) -> None:
+def _adopt_globals(names: dict) -> list[KeptType]:
+    """Put mirrors into the globals of a module; return the types that its objects keep."""
     with _lock:
         _, changes, undo = _changes[id(names)]
         kept = KeptFunctions(names.get("__name__", ""), held_mirror_of)
@@ -175,6 +179,7 @@ def _adopt_globals(names: dict) -> None:
             if name not in names:
                 names[name] = number
                 changes.append((name, _MISSING, number))
+        return kept.types
 
 
 def _release(names: dict) -> None:
@@ -251,7 +256,9 @@ class Adoption:
             self._modules.append(names)
             _adopt_functions(names)  # of all, before others are given what was made of them
         for names in new:
-            _adopt_globals(names)
+            kept = _adopt_globals(names)
+            *_, undo = _changes[id(names)]
+            undo[:0] = put_stand_ins(kept, self._modules)
 
     def _modules_of(self, module: str | ModuleType | FunctionType) -> list[dict]:
         if isinstance(module, FunctionType):
@@ -378,7 +385,8 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
 
     In functions that are there before, a type's name that is not called is the class itself:
     ``t is float``, ``a.dtype.type is np.float64``, ``class E(float, Enum)``. What calls the class
-    later by another name (``cast = float``) then refuses a traced number. In code that comes after
+    later by another name (``cast = float``) then refuses a traced number; an attribute of an object
+    that the module's code only calls (``self.cast(x)``) sees it. In code that comes after
     the adoption such a name is a stand-in: equal to the class, with its instances, pickled as it.
 
     Examples

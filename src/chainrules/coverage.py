@@ -54,6 +54,7 @@ REFUSED = {
         (OBJECTS, "cr.array", "asmatrix"),
         (OBJECTS, "np.block", "bmat"),
         ("makes a ufunc of Python code", "", "frompyfunc"),
+        ("a file holds plain numbers", "cr.value(x)", "save savetxt savez savez_compressed"),
     )
     for name in names.split()
 }
@@ -134,7 +135,8 @@ def shown_by_scipy() -> dict[str, ModuleType]:
 def row_of(name: str, f: Any, refused: dict[str, tuple[str, str]] = REFUSED) -> Row:
     """Return the row of the function ``f``."""
     forward, reverse = _status(frule, f), _status(rrule, f)
-    if status := forward or reverse:
+    status = forward or reverse
+    if status and status != "refused":
         missing = missing_partials(f)
         status += f", but refused in an argument: {'; '.join(missing)}" if missing else ""
         return Row(name, status, forward is not None, reverse is not None)

@@ -673,3 +673,44 @@ def test_a_copy_of_a_turned_item_is_a_copy(turned):
     np.testing.assert_allclose(cr.vmap(cr.grad(f))(xs), expected)
     whole = cr.grad(lambda xs: np.sum(cr.vmap(f)(xs)))
     np.testing.assert_allclose(whole(xs), expected)
+
+
+@pytest.mark.filterwarnings("ignore::chainrules.BatchWarning")
+def test_items_that_say_they_are_arrays_and_are_none():
+    class Length:
+        def __init__(self, v):
+            self.v = v
+
+        def __array_ufunc__(self, *args, **options):
+            return NotImplemented
+
+        dtype = property(lambda self: np.dtype(float))
+        shape = property(lambda self: np.shape(cr.value(self.v)))
+
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(cr.BatchError, match="a Length, whose items"):
+        cr.vmap(lambda x: Length(2.0 * x))(x)
+
+
+def test_numbers_defer_to_objects_of_a_priority():
+    class Measured:
+        def __init__(self, v):
+            self.v = v
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.v, dtype)
+
+    class Preferred(Measured):
+        __array_priority__ = 0.0  # more than that of NumPy's numbers, not than that of arrays
+
+    x = np.array([1.3, 1.43])
+    for cls in (Measured, Preferred):
+        q = cls(np.array([0.7, 1.9]))
+        expected = [np.sum(number * (number != q)) for number in x]
+        np.testing.assert_allclose(cr.vmap(lambda x, q=q: np.sum(x * (x != q)))(x), expected)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x[0] * Preferred(2.0)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        cr.vmap(lambda x: x * Preferred(2.0))(x)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        cr.grad(lambda x: x * Preferred(2.0))(x[0])

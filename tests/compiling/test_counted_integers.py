@@ -134,7 +134,7 @@ def test_cleared_it_begins_anew():
 
 def test_slow_recordings_do_not_keep_it_from_being_an_input(monkeypatch):
     settle = RecordedPath.settle
-    monkeypatch.setattr(RecordedPath, "settle", lambda self, cost, eager: settle(self, 1.0, 0.0))
+    monkeypatch.setattr(RecordedPath, "settle", lambda self, *_: settle(self, 1.0, 0.0, 0.0))
     compiled = cr.compile(adam)
     state = X, np.zeros(3), np.zeros(3)
     with warnings.catch_warnings():

@@ -90,11 +90,12 @@ def slowly_made(monkeypatch, compiled, seconds):
     """Let each recording of ``compiled`` cost so many seconds more, and the function none."""
     settle = RecordedPath.settle
 
-    def settled(recording, cost, eager):
-        settle(recording, seconds, 0.0)
+    def settled(recording, cost, eager, comparing):
+        settle(recording, seconds, 0.0, comparing)
         recording.saves = 0.01
 
     monkeypatch.setattr(RecordedPath, "settle", settled)
+    monkeypatch.setattr(RecordedPath, "settle_again", lambda recording, eager: None)
 
 
 def test_ways_that_cost_too_much_are_few(monkeypatch):
@@ -182,3 +183,66 @@ def test_a_busy_moment_ends_nothing():
         compiled(x)
     assert recording.saves > -1.0
     assert next(iter(compiled.kinds.values())).root is recording
+
+
+class Keeper:
+    """A model that keeps what it computed last, as many do."""
+
+    def __init__(self):
+        self.last = None
+
+    def __call__(self, x):
+        self.last = np.sin(x) * 3.0
+        return np.sum(self.last * x)
+
+
+def test_traced_values_that_an_object_keeps(monkeypatch):
+    monkeypatch.setattr("chainrules.compiling.losses.LOSS_ALLOWED", 0.0)
+    runs, keeper = [], Keeper()
+
+    def loss(x):
+        runs.append(1)
+        return keeper(x)
+
+    gradient = cr.grad(loss)
+    compiled = cr.compile(cr.grad(loss))
+    x = np.array([0.3, 0.7])
+    with pytest.warns(cr.CompileWarning, match="holds traced values.*return what it keeps"):
+        found = [compiled(x + k) for k in range(FEW_RECORDINGS + 3)]
+    np.testing.assert_array_equal(found, [gradient(x + k) for k in range(FEW_RECORDINGS + 3)])
+    runs.clear()
+    compiled(x)
+    assert len(runs) == 1
+
+
+def test_a_transform_under_way_does_not_end_recordings():
+    compiled = cr.compile(lambda x: held[0] * np.sum(x**2))
+    x = np.array([0.3, 0.7])
+    held = [2.0]
+
+    def captures(t):
+        held[0] = t
+        return compiled(x)
+
+    for _ in range(FEW_RECORDINGS + 3):
+        assert cr.grad(captures)(3.0) == pytest.approx(np.sum(x**2))
+    held[0] = 2.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(4):
+            assert compiled(x) == pytest.approx(2.0 * np.sum(x**2))
+    assert [kind.recordings for kind in compiled.kinds.values()] == [1]
+
+
+def test_comparing_what_is_captured_counts(monkeypatch):
+    monkeypatch.setattr("chainrules.compiling.losses.LOSS_ALLOWED", 0.0)
+    weights = {f"w{k}": {"a": [float(k), np.ones(1)]} for k in range(3000)}
+
+    def loss(x):
+        return np.sum(x) * weights["w1"]["a"][0]
+
+    compiled = cr.compile(cr.grad(loss))
+    x = np.array([0.3, 0.7])
+    with pytest.warns(cr.CompileWarning, match='us to compare what it captures.*"freeze"'):
+        found = [compiled(x) for _ in range(4 * FIRST_REVIEW)]
+    np.testing.assert_array_equal(found, [cr.grad(loss)(x)] * len(found))

@@ -211,3 +211,32 @@ def test_functions_of_numba_do_not_keep_a_gradient_from_being_compiled():
         for _ in range(3):
             np.testing.assert_allclose(compiled(x), expected)
         np.testing.assert_allclose(compiled(2.0 * x), cr.grad(made.f)(2.0 * x))
+
+
+def test_a_callback_for_c_stays_what_it_is():
+    numba = pytest.importorskip("numba")
+
+    module = module_of(
+        """
+        import math
+        import numba
+        from scipy import integrate
+
+        @numba.cfunc("float64(float64)")
+        def square(x):
+            return x * x
+
+        def area(b):
+            return integrate.quad(square.ctypes, 0.0, b)[0]
+
+        def at(x):
+            return math.sin(square(x))
+        """,
+        "with_a_callback",
+    )
+    assert isinstance(module.square, numba.core.ccallback.CFunc)
+    with cr.adopt(module):
+        assert module.area(3.0) == pytest.approx(9.0)
+        assert cr.grad(module.at)(0.5) == pytest.approx(np.cos(0.25))
+        with pytest.raises(cr.MissingRuleError, match="give it a function in Python"):
+            cr.grad(module.area)(3.0)

@@ -1,6 +1,8 @@
 """``zero="strong"``: 0 times an infinite or undefined slope is 0, in every transform that asks."""
 
+import gc
 import pickle
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -226,3 +228,19 @@ def test_what_is_made_can_be_pickled_and_watched():
 def test_other_words_are_refused(name):
     with pytest.raises(ValueError, match="zero='weak' is none of 'strong', None"):
         GRADIENTS[name](X, zero="weak")
+
+
+def test_a_rule_that_was_replaced_is_let_go():
+    f = cr.primitive(lambda x: x**2)
+
+    def slope(_, x):
+        return 2 * x
+
+    cr.scalar_rule(f, slope)
+    assert cr.grad(f, zero="strong")(3.0) == 6.0
+    cr.scalar_rule(f, lambda _, x: 3 * x)
+    assert cr.grad(f, zero="strong")(3.0) == 9.0
+    gone = weakref.ref(slope)
+    del slope
+    gc.collect()
+    assert gone() is None

@@ -187,6 +187,7 @@ DAYS = pd.Series(
 )
 GAPS = DAYS.where(DAYS != 2.0)
 BESIDE = pd.DataFrame({"a": DAYS, "b": DAYS.to_numpy()[::-1], "g": list("xyxyxy")})
+SQUARES = pd.Series([0.3, 1.2, 0.8, 2.2, 1.1, 0.4], DAYS.index)
 WINDOWS = {
     "sum": lambda x: ((DAYS * x[0]).rolling(3).sum() ** 2).sum(),
     "mean": lambda x: (DAYS * x[0] + x[1]).rolling(2).mean().sum(),
@@ -203,6 +204,26 @@ WINDOWS = {
     "centred": lambda x: ((DAYS * x[0]) ** 2).rolling(3, center=True).mean().sum(),
     "of a frame": lambda x: (BESIDE[["a", "b"]] * x[0]).rolling(2).mean().sum().sum(),
     "of groups": lambda x: BESIDE.assign(a=DAYS * x[0]).groupby("g")["a"].rolling(2).mean().sum(),
+    "quantile": lambda x: ((DAYS * x[0]) ** 2).rolling(3).quantile(0.3).sum(),
+    "quantile, lower": lambda x: (
+        ((GAPS * x[0]) ** 2 + x[1]).rolling(3, min_periods=1).quantile(0.4, "lower").sum()
+    ),
+    "corr": lambda x: (DAYS * x[0] + x[1] * DAYS**2).rolling(3).corr(SQUARES + x[1]).sum(),
+    "cov": lambda x: ((DAYS * x[0]) ** 2).rolling(4).cov(SQUARES * x[1], ddof=0).sum(),
+    "cov of gaps": lambda x: (
+        ((GAPS * x[0]) ** 2).expanding(2).cov(GAPS * x[1] + SQUARES.to_numpy()).sum()
+    ),
+    "cov of a frame": lambda x: ((BESIDE[["a", "b"]] * x[0]) ** 2).expanding(3).cov().sum().sum(),
+    "rank": lambda x: ((DAYS * x[0]).rolling(3).rank() * DAYS * x[1]).sum(),
+    "nunique": lambda x: ((DAYS * x[0]).rolling(3).nunique() * DAYS * x[1]).sum(),
+    "ewm, var": lambda x: ((DAYS * x[0]) ** 2 + x[1] * SQUARES).ewm(span=3).var().sum(),
+    "ewm, std": lambda x: ((DAYS * x[0]) ** 2).ewm(com=2, adjust=False).std().sum(),
+    "ewm, var with bias": lambda x: ((GAPS * x[0]) ** 2).ewm(com=2).var(bias=True).sum(),
+    "ewm, var, gaps left out": lambda x: (
+        ((GAPS * x[0]) ** 2 + x[1]).ewm(com=2, ignore_na=True, adjust=False).var().sum()
+    ),
+    "ewm, corr": lambda x: ((DAYS * x[0]) ** 2 + x[1] * DAYS).ewm(com=2).corr(SQUARES).sum(),
+    "ewm, cov": lambda x: ((DAYS * x[0]) ** 2).ewm(com=2).cov(SQUARES * x[1]).sum(),
     "ewm": lambda x: ((DAYS * x[0]) ** 2).ewm(alpha=0.3).mean().sum(),
     "ewm, not adjusted": lambda x: ((GAPS * x[0]) ** 2).ewm(alpha=0.3, adjust=False).mean().sum(),
     "ewm, regular": lambda x: ((GAPS * x[0]) ** 2).ewm(span=3, adjust=False).mean().sum(),
@@ -231,14 +252,30 @@ def test_windows_where_their_module_is_adopted(name):
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: (DAYS * x[0]).rolling(3).quantile(0.3).sum(),
-        lambda x: (DAYS * x[0]).rolling(3).corr(DAYS**2).sum(),
-        lambda x: (DAYS * x[0]).ewm(com=2).std().sum(),
+        lambda x: (DAYS * x[0]).rolling(3).apply(lambda v: (v**2).sum()).sum(),
+        lambda x: (DAYS * x[0]).rolling(3, win_type="hamming").mean().sum(),
+        lambda x: BESIDE.assign(a=DAYS * x[0]).groupby("g")["a"].quantile(0.3).sum(),
+        lambda x: BESIDE.assign(a=DAYS * x[0]).groupby("g")[["a", "b"]].corr().sum().sum(),
+        lambda x: BESIDE.assign(a=DAYS * x[0]).groupby("g")["a"].rank().sum(),
     ],
 )
 def test_other_windows_are_refused_in_words(f):
-    with cr.adopt("pandas.core.window"), pytest.raises(cr.LostDerivativeError, match="sliding"):
+    f(np.array([1.5, 0.5]))
+    with cr.adopt("pandas.core.window"), pytest.raises(cr.LostDerivativeError):
         cr.grad(f)(np.array([1.5, 0.5]))
+
+
+def test_correlations_of_windows_to_second_order():
+    def f(x):
+        windows = (DAYS * x + SQUARES * x**3).rolling(3)
+        return (
+            windows.corr(SQUARES).sum() + windows.cov(DAYS * x).sum() + windows.quantile(0.3).sum()
+        )
+
+    with cr.adopt("pandas.core.window"):
+        bend = cr.hvp(f, (1.5,), (1.0,))
+        slopes = [cr.grad(f)(1.5 + h) for h in (1e-5, -1e-5)]
+    assert bend == pytest.approx((slopes[0] - slopes[1]) / 2e-5, rel=1e-6)
 
 
 def test_a_gradient_in_what_windows_are_made_of():

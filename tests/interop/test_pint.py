@@ -77,3 +77,40 @@ def test_an_argument():
 def test_an_error_of_units_is_that_of_pint():
     with pytest.raises(pint.DimensionalityError):
         cr.grad(lambda p: np.sum(p * u.m + 1 * u.s))(P)
+
+
+METHODS = {
+    name: lambda q, name=name: getattr(q, name)()
+    for name in ("sum", "mean", "max", "min", "std", "var", "prod", "cumsum", "ravel", "squeeze",
+                 "flatten", "transpose", "round", "conj", "copy", "real", "imag")
+    if callable(getattr(np.ndarray, name))
+} | {
+    "dot": lambda q: q.dot(q),
+    "take": lambda q: q.take([1, 0]),
+    "repeat": lambda q: q.repeat(2),
+    "trace": lambda q: q.reshape((2, 1)).trace(),
+    "clip": lambda q: q.clip(1.2 * q.units, 1.8 * q.units),
+    "sum of an axis": lambda q: q.reshape((2, 1)).sum(axis=0),
+    "item": lambda q: q[:1].item(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_arrays_keep_the_unit(name):
+    f, x = METHODS[name], np.array([1.5, 2.25])
+    expected, seen = f(x * u.km), []
+
+    def loss(q):
+        y = f(q)
+        seen.append(y)
+        return np.sum(y.to_base_units().magnitude ** 2)
+
+    y, gradient = cr.value_and_grad(loss)(x * u.km)
+    assert type(seen[0]) is type(expected)
+    assert seen[0].units == expected.units
+    assert y == pytest.approx(loss(x * u.km))
+    steps = [loss((x + h * v) * u.km) for v in np.eye(2) for h in (1e-6, -1e-6)]
+    slopes = (np.array(steps[::2]) - steps[1::2]) / 2e-6
+    if name != "round":
+        np.testing.assert_allclose(np.asarray(gradient), slopes, rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(cr.jacfwd(loss)(x * u.km)), np.asarray(gradient))

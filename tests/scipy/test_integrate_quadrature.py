@@ -409,6 +409,8 @@ def test_compiled_functions():
     assert integrate.quad(compiled, 0, 1)[0] == pytest.approx(1 - np.cos(1))
     with pytest.raises(cr.MissingRuleError, match=r"(?s)compiled function.*in Python"):
         cr.grad(lambda b: integrate.quad(compiled, 0, b)[0])(1.0)
+    with pytest.raises(cr.MissingRuleError, match=r"(?s)compiled function.*in Python"):
+        cr.grad(lambda b: integrate.quad(library.sin, 0, b)[0])(1.0)
 
 
 shared = types.SimpleNamespace(k=None)

@@ -1,5 +1,7 @@
 """scipy.linalg beyond its cases: stacks, options, what is refused, where answers are undefined."""
 
+import warnings
+
 import cases_scipy_linalg
 import numpy as np
 import pytest
@@ -506,3 +508,22 @@ def test_arguments_by_name_and_in_any_order():
     expected = cr.grad(lambda a: total(linalg.solve(a, A[0], True, assume_a="pos")))(A)
     found = cr.grad(lambda a: total(linalg.solve(assume_a="pos", lower=True, b=A[0], a=a)))(A)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_factors_of_a_matrix_whose_last_pivot_is_zero():
+    a = np.array([[-1.0, 0.4, 0.3], [0.6, -0.9, 0.2], [0.0, 0.0, 0.0]])
+    a[2] = 0.3 * a[0] + 0.2 * a[1]
+    weights = np.arange(1.0, 10.0).reshape(3, 3)
+
+    def f(a):
+        return np.sum(linalg.lu_factor(a)[0] * weights) + np.sum(linalg.lu(a)[1][:, 0] ** 2)
+
+    for adot in np.random.default_rng(3).normal(size=(3, 3, 3)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", category=linalg.LinAlgWarning)
+            slope = (f(a + 1e-6 * adot) - f(a - 1e-6 * adot)) / 2e-6
+            assert np.sum(cr.grad(f)(a) * adot) == pytest.approx(slope, rel=1e-7)
+            assert cr.jvp(f, (a,), (adot,))[1] == pytest.approx(slope, rel=1e-7)
+            slopes = [np.sum(cr.grad(f)(a + h * adot) * adot) for h in (1e-5, -1e-5)]
+            bend = np.sum(cr.hvp(f, (a,), (adot,)) * adot)
+        assert bend == pytest.approx((slopes[0] - slopes[1]) / 2e-5, rel=1e-6)

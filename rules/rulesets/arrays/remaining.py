@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ... import composed, non_differentiable
+from ... import composed, non_differentiable, saved, written_as_text
 
 
 @composed(np.apply_over_axes)
@@ -36,6 +36,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     return filt[tuple(index)] if index else filt
 
 
-# Dates cannot be perturbed, and a file is given the numbers.
+# Dates cannot be perturbed.
 non_differentiable(np.busday_count, np.busday_offset, np.datetime_as_string, np.is_busday)
-non_differentiable(np.save, np.savetxt, np.savez, np.savez_compressed)
+saved(np.save, np.savetxt, np.savez, np.savez_compressed)
+written_as_text(np.array2string, np.array_repr, np.array_str)

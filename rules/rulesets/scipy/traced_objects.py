@@ -36,6 +36,22 @@ def as_float(x):
     return x if dtype_of(value(x)) == dtype else astype(x, dtype)
 
 
+def is_derived(cls):
+    """Say whether a user derived the class from a stand-in, and may have changed what it does."""
+    return cls.__module__.partition(".")[0] != __name__.partition(".")[0]
+
+
+def refuse_derived(cls):
+    """Refuse traced values that an object of a class derived from a stand-in is to be made of."""
+    if is_derived(cls):
+        base = next(base for base in cls.__mro__ if base.__module__.startswith("scipy."))
+        raise MissingRuleError(
+            f"{cls.__name__}, which is derived from {base.__module__}.{base.__name__}, is made of "
+            f"a traced value: methods of its own would not be seen, in {user_line()}.\n"
+            f"  keep the {base.__name__} in an attribute, and call it from these methods"
+        )
+
+
 class MadeInSteps:
     """SciPy's object of recorded values, ``cls(*args, **kwargs)``: each step makes it anew.
 
@@ -143,6 +159,7 @@ class Interpolates(metaclass=StandIn):
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
+        refuse_derived(cls)
         args = tuple(map(as_array_in, args))
         kwargs = {name: as_array_in(x) for name, x in kwargs.items()}
         scipys = next(base for base in cls.__mro__ if base.__module__.startswith("scipy."))

@@ -23,6 +23,7 @@ from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
 from ..rules.rulesets.functions.scan import batch_lowerings, recordings
 from ..rules.shapes import OBJECT
+from ..rules.tracing.other_classes import is_computed_with
 from ..rules.tracing.views import bare, for_receiver
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
@@ -136,7 +137,8 @@ class Batch:
         for _, y, _ in done:
             for leaf in iterate_leaves(y):
                 cls = type(leaf)
-                if issubclass(cls, np.ndarray) and cls is not np.ndarray:
+                own = issubclass(cls, np.ndarray) and cls is not np.ndarray
+                if own or not (dtype_of(leaf) is None or is_computed_with(cls)):
                     raise BatchError(
                         f"{name_of(self.f)} gives a {cls.__name__}, whose items make no array of "
                         "its class.\n  return np.asarray(...) of it, or write cr.map(f, list(xs))"

@@ -36,7 +36,7 @@ from ..rules.rulesets.functions.map import accumulate, map, reduce, scan
 from ..rules.signatures import RuleSignature
 from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
-from ..rules.table.other_kinds import FreshArray
+from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.funnel import body, shown
 from ..rules.tracing.views import (
     bare,
@@ -81,6 +81,8 @@ class BatchCalls(BatchValues):
         runs = any(builtins.map(may_run, iterate_leaves((args, kwargs))))
         if runs or not is_kept_whole(f) or is_writer(f):
             return self.run_body(f, kind, args, kwargs, runs)
+        if isinstance(kind, Saved):
+            raise OneByOne(self, f"{name_of(f)} writes into a file, and is done for each item")
         if isinstance(kind, FreshArray):
             y = kind.run(f, self.samples(args), self.samples(kwargs))
             return self.constant(y) if is_fresh(y) else y

@@ -23,7 +23,7 @@ from .agreement import agree, evaluated, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
 from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
-from .losses import is_hardly_replayed, loses, slower_replays, why_it_loses
+from .losses import fastest, is_hardly_replayed, loses, slower_replays, timed, why_it_loses
 from .machine_code import about_steps, by_steps, lower_loops, natively
 from .quick import Quick
 from .record.cache_key import example_of, signature
@@ -70,17 +70,17 @@ class Compiled:
         self.foreign: Foreign | None = None
         self.unrolls = False  # the loops that it records
         self.untraced: Captured | None = None  # in which no transform is under way
-        self.kinds: dict[Hashable, CacheEntry] = {}
-        self.quick: Quick | None = None  # of the last call
         self.bound: dict[tuple, Compiled] = {}
-        self.counted = CountedIntegers()
-        self.declined = 0  # calls that were not recorded, since that has cost too much
-        self.loss = ""  # why, which is said once
+        self.clear()
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
-        self.kinds, self.quick, self.declined, self.loss = {}, None, 0, ""
+        self.kinds: dict[Hashable, CacheEntry] = {}
+        self.beside = CacheEntry(None)  # what was lost where it captures what a transform traces
+        self.quick: Quick | None = None  # of the last call
         self.counted = CountedIntegers()
+        self.declined = 0  # calls that were not recorded, since that has cost too much
+        self.loss = ""  # why, which is said once
 
     def __repr__(self) -> str:
         count = sum(kind.recordings for kind in self.kinds.values())
@@ -150,7 +150,7 @@ class Compiled:
 
     def _first(self, key: Hashable, values: list, args: tuple, kwargs: dict) -> Any:
         """Record one more way through the function, if it can be."""
-        kind = self.kinds.get(key)
+        kind, begin = self.kinds.get(key), time.thread_time()
         counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
         if kind is None and self.counted.note(args, counts):
             return self._anew(args, kwargs)
@@ -170,7 +170,7 @@ class Compiled:
             else:
                 kind.restart(*captured_of(self.f, key, self.frozen))
         if kind.captured is not None and kind.captured.traced:
-            return self._beside_transform(key, args, kwargs)
+            return self._beside_transform(key, begin, args, kwargs)
         if not kind.reason and kind.recordings >= self.paths:
             kind.close(kind.too_many(self.paths))
         if kind.reason:
@@ -192,10 +192,11 @@ class Compiled:
     def _declines(self, kind: CacheEntry | None, args: tuple, kwargs: dict) -> bool:
         """Say whether a call is not recorded, since recordings have cost too much so far."""
         if self.declined % RECONSIDERED == 0:
-            if not loses(self.kinds.values()):
+            kinds = [*self.kinds.values(), self.beside]
+            if not loses(kinds):
                 self.declined = 0
                 return False
-            self.loss = self.loss or why_it_loses(self.f, self.kinds.values(), kind, args, kwargs)
+            self.loss = self.loss or why_it_loses(self.f, kinds, kind, args, kwargs)
         self.declined += 1
         return True
 
@@ -228,7 +229,7 @@ class Compiled:
             return self._recorded(kind, key, values, args, kwargs, UnrollingRecorder)
         except Exception as error:
             if captured.traced:
-                return self._beside_transform(key, args, kwargs)
+                return self._beside_transform(key, begin, args, kwargs)
             if not isinstance(error, NotRecordable) and kind.changed():
                 raise  # what it does besides has been done, and is not done twice
             if self.counted.give_up():
@@ -242,10 +243,11 @@ class Compiled:
             self._refuse(kind.reason)
             return y
         if captured.traced:
-            return self._beside_transform(key, args, kwargs)
+            return self._beside_transform(key, begin, args, kwargs)
         if check_effects(self.f, kind, before):
             # A cache that has been filled is no change the next time; a counter is.
             kind.recapture(*captured_now(captured))
+            kind.lost += time.thread_time() - begin
             if kind.reason:
                 raise CompileError(
                     f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
@@ -253,9 +255,7 @@ class Compiled:
             return y
         if self.check:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
-            before_eager = time.thread_time()
-            expected = evaluated(self.f, args, kwargs)
-            eager = time.thread_time() - before_eager
+            expected, eager = timed(lambda: evaluated(self.f, args, kwargs))
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
             if not agree(y, expected):
@@ -279,7 +279,7 @@ class Compiled:
             self._refuse(kind.reason)
         else:
             recording.by_numpy = functools.partial(exact_replay, recorder, output)
-            recording.settle(time.thread_time() - begin, eager)
+            recording.settle(time.thread_time() - begin, eager, fastest(captured.changed))
             # The quick way was made for what was captured before.
             kind.captured = copy.copy(captured)
             recording.example = example_of(values, args, kwargs)
@@ -294,9 +294,11 @@ class Compiled:
                 )
         return y
 
-    def _beside_transform(self, key: Hashable, args: tuple, kwargs: dict) -> Any:
-        """Answer where a transform is under way, which sees what the function captures."""
+    def _beside_transform(self, key: Hashable, begin: float, args: tuple, kwargs: dict) -> Any:
+        """Answer where the function captures a traced value, as beside a transform under way."""
         self.kinds.pop(key, None)
+        self.beside.attempts += 1
+        self.beside.lost += time.thread_time() - begin
         return self.f(*args, **kwargs)
 
     def _in_some_way(
@@ -329,7 +331,8 @@ class Compiled:
         recording.review = max(FIRST_REVIEW, 2 * recording.review)
         if not recording.checked:
             return self._checked(kind, recording, y, args, kwargs)
-        slower = slower_replays(recording, values, lambda: evaluated(self.f, args, kwargs))
+        replay = functools.partial(self, *args, **kwargs)
+        slower = slower_replays(recording, replay, lambda: evaluated(self.f, args, kwargs))
         if slower:
             kind.refuse(slower)
             self._refuse(slower)
@@ -342,7 +345,8 @@ class Compiled:
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
         if not self.check or by_numpy is None:
             return y
-        expected = evaluated(self.f, args, kwargs)
+        expected, eager = timed(lambda: evaluated(self.f, args, kwargs))
+        recording.settle_again(eager)
         if agree(y, expected, eps=recording.eps):
             return y
         replay = by_numpy()
@@ -385,12 +389,7 @@ class Compiled:
         return self.f(*args, **kwargs)
 
     def _refuse(self, reason: str) -> None:
-        """Say, once, why the function runs as it always did; or raise it, if so asked.
-
-        Raises
-        ------
-        CompileError
-        """
+        """Say, once, why the function runs as it always did; or raise a CompileError of it."""
         if self.fallback == "error":
             raise CompileError(f"{name_of(self.f)} is not compiled: {reason}")
         self._warn(f"it runs as it always did: {reason}")

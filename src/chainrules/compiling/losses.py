@@ -41,6 +41,12 @@ def why_it_loses(
 
     ``kind`` is that of the call, if there was one of its kind before.
     """
+    if not any(other.recordings for other in kinds):
+        return (
+            "what it captures holds traced values, which are no constants, and looking for a way "
+            "to record it took longer than was saved; return what it keeps in objects, or give "
+            "what it captures as an argument"
+        )
     begin = "nearly each call was recorded anew, which took longer than replays have saved"
     if kind is not None and kind.root is not None:
         return f"{begin}: {kind.parting()}"
@@ -56,30 +62,39 @@ def why_it_loses(
     return f"{begin}: {'; '.join(changes)}"
 
 
-def slower_replays(recording: RecordedPath, values: list, f: Callable[[], Any]) -> str:
+def slower_replays(recording: RecordedPath, replay: Callable[[], Any], f: Callable[[], Any]) -> str:
     """Say why a recording is not replayed any more, if that loses time; "" where it does not.
 
-    What was measured once may have been a moment of a busy machine: it is measured anew.
+    A ``replay`` is a whole call, which compares what is captured. What was measured once may have
+    been a moment of a busy machine: it is measured anew.
     """
     if recording.saves >= 0 or recording.loss <= LOSS_ALLOWED:
         return ""
-    replay, eager = _fastest(lambda: recording.run(values)), _fastest(f)
-    recording.saves = eager - replay
-    if recording.loss <= LOSS_ALLOWED or replay < SLOWER * eager:
+    seconds, eager = fastest(replay), fastest(f)
+    recording.saves = eager - seconds
+    if recording.loss <= LOSS_ALLOWED or seconds < SLOWER * eager:
         return ""
+    how = "; ".join(recording.how)
+    remedy = "compile a function that does more of the work"
+    if recording.comparing > eager:
+        how = f"{1e6 * recording.comparing:.3g} us to compare what it captures"
+        remedy = 'give what changes as an argument, and write captured="freeze"'
     return (
-        f"a replay takes {1e6 * replay:.3g} us and the function {1e6 * eager:.3g} us ("
-        f"{'; '.join(recording.how)}); compile a function that does more of the work"
+        f"a replay takes {1e6 * seconds:.3g} us and the function {1e6 * eager:.3g} us ({how}); "
+        f"{remedy}"
     )
 
 
-def _fastest(f: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(3):
-        begin = time.thread_time()
-        f()
-        times.append(time.thread_time() - begin)
-    return min(times)
+def fastest(f: Callable[[], Any]) -> float:
+    """Return the seconds of CPU time that ``f`` takes, at its fastest."""
+    return min(timed(f)[1] for _ in range(3))
+
+
+def timed(f: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what ``f`` gives, and the seconds of CPU time that it took."""
+    begin = time.thread_time()
+    y = f()
+    return y, time.thread_time() - begin
 
 
 def _changes(f: Callable, before: tuple, now: tuple) -> Iterator[str]:

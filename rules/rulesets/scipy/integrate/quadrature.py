@@ -1,5 +1,6 @@
 """Integrals over one variable by QUADPACK: quad and quad_vec."""
 
+import ctypes
 import functools
 import inspect
 import warnings
@@ -32,6 +33,8 @@ from .integral import flat, integral, with_slopes
 from .quadpack import Nodes
 from .sensitivities import NO_STATE, Columns
 
+COMPILED = (LowLevelCallable, tuple, ctypes.CFUNCTYPE(None).__base__)
+
 
 def settling(f):
     """Decorator of a stand-in: arrays of an adopted module are plain until they are written to."""
@@ -51,7 +54,7 @@ def rebuilt(name, functions, *given):
     build = TakenOut(functions)
     parameters = build.parameters
     traced = bool(parameters) or innermost(given) is not None
-    if traced and any(isinstance(f, LowLevelCallable | tuple) for f in functions[:1]):
+    if traced and any(isinstance(f, COMPILED) for f in functions[:1]):
         raise MissingRuleError(
             f"scipy.integrate.{name} of a compiled function has no derivative, in {user_line()}.\n"
             "  give it a function in Python"

@@ -23,7 +23,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, own_value, scipys_object, valued
+from ..traced_objects import as_float, own_value, refuse_derived, scipys_object, valued
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
@@ -252,6 +252,7 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
+        refuse_derived(cls)
         return traced_bspline(*args, **kwargs)
 
     def followed(self):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import interpolate
 
 from .... import StandIn, array_of, composed, innermost, library_value, value, with_values
-from ..traced_objects import as_float
+from ..traced_objects import as_float, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
 from .piecewise import refuse
@@ -279,6 +279,7 @@ class UnivariateMixin(metaclass=StandIn):
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
+        refuse_derived(cls)
         return cls.made(*args, **kwargs)
 
     def followed(self):

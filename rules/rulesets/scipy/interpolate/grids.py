@@ -8,7 +8,14 @@ import numpy as np
 from scipy import interpolate
 
 from .... import StandIn, array_of, composed, dtype_of, innermost, value
-from ..traced_objects import Interpolates, TracedFunction, as_float, scipys_object, valued
+from ..traced_objects import (
+    Interpolates,
+    TracedFunction,
+    as_float,
+    refuse_derived,
+    scipys_object,
+    valued,
+)
 from .bsplines import basis, differentiated
 from .bsplines import intervals as spline_intervals
 from .cubic import hermite_coefficients, pchip_slopes
@@ -319,5 +326,6 @@ class RectBivariateSpline(BivariateMixin, interpolate.RectBivariateSpline):
     def __new__(cls, *args, **kwargs):
         if innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
+        refuse_derived(cls)
         own = scipys_object(interpolate.RectBivariateSpline, args, kwargs)
         return TracedBivariate(own, rectangle(*args, **kwargs))

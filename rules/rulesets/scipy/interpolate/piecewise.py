@@ -24,7 +24,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, own_value, scipys_object, valued
+from ..traced_objects import as_float, is_derived, own_value, scipys_object, valued
 from .systems import scattered
 
 
@@ -251,35 +251,102 @@ def traced_ppoly(c, x, extrapolate=None, axis=0):
 
 
 class Follows(metaclass=StandIn):
-    """Mixin for SciPy's classes of piecewise polynomials: evaluation points may be traced.
+    """Mixin for SciPy's classes of piecewise polynomials: points and coefficients may be traced.
 
-    ``made`` makes the object where an argument of the constructor is traced.
+    ``made`` makes the object where an argument of the constructor is traced. An object of a class
+    that a user derived is one of that class, and keeps the traced numbers.
     """
 
     made: Any = staticmethod(traced_ppoly)
+    _traced: Any = None  # coefficients and breakpoints, if any of them is traced
 
     def __new__(cls, *args, **kwargs):
-        if innermost((*args, *kwargs.values())) is None:
+        if is_derived(cls) or innermost((*args, *kwargs.values())) is None:
             return super().__new__(cls)
         return cls.made(*args, **kwargs)
+
+    def __init__(self, *args, **kwargs):
+        if innermost((*args, *kwargs.values())) is None:
+            super().__init__(*args, **kwargs)
+        else:
+            self._keep(*self.made(*args, **kwargs).numbers)
+
+    @classmethod
+    def construct_fast(cls, c, x, extrapolate=None, axis=0):
+        if innermost((c, x)) is None:
+            return super().construct_fast(c, x, extrapolate, axis)
+        self = object.__new__(cls)
+        self._keep(c, x, True if extrapolate is None else extrapolate, axis)
+        return self
+
+    def _keep(self, c, x, extrapolate, axis):
+        self._traced, self.extrapolate, self.axis = (c, x), extrapolate, axis
+
+    @property
+    def c(self):
+        return super().c if self._traced is None else self._traced[0]
+
+    @c.setter
+    def c(self, c):
+        if self.is_followed(c):
+            self._traced = c, self.x
+        else:
+            super(Follows, type(self)).c.__set__(self, c)
+
+    @property
+    def x(self):
+        return super().x if self._traced is None else self._traced[1]
+
+    @x.setter
+    def x(self, x):
+        if self.is_followed(x):
+            self._traced = self.c, x
+        else:
+            super(Follows, type(self)).x.__set__(self, x)
+
+    def is_followed(self, *args):
+        return self._traced is not None or innermost(args) is not None
 
     def followed(self):
         return TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
 
     def __call__(self, x, nu=0, extrapolate=None):
+<<<<<<< HEAD
         if innermost((x,)) is not None:
+=======
+        if self.is_followed(x):
+>>>>>>> 8048d98a1f21d023d7fb0bc59709a095fa46644e
             return self.followed()(x, nu, extrapolate)
         return super().__call__(x, nu, extrapolate)
 
+    def derivative(self, nu=1):
+        if self.is_followed():
+            return self.construct_fast(*self.followed().derivative(nu).numbers)
+        return super().derivative(nu)
+
+    def antiderivative(self, nu=1):
+        if self.is_followed():
+            return self.construct_fast(*self.followed().antiderivative(nu).numbers)
+        return super().antiderivative(nu)
+
     def integrate(self, a, b, extrapolate=None):
-        if innermost((a, b)) is not None:
+        if self.is_followed(a, b):
             return self.followed().integrate(a, b, extrapolate)
         return super().integrate(a, b, extrapolate)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
+<<<<<<< HEAD
         if innermost((y,)) is not None:
+=======
+        if self.is_followed(y):
+>>>>>>> 8048d98a1f21d023d7fb0bc59709a095fa46644e
             return self.followed().solve(y, discontinuity, extrapolate)
         return super().solve(y, discontinuity, extrapolate)
+
+    def extend(self, c, x):
+        if self.is_followed(c, x):
+            return self.followed().extend(c, x)
+        return super().extend(c, x)
 
 
 class PPoly(Follows, interpolate.PPoly):

@@ -30,27 +30,30 @@ def square_factors(a, own):
 
 @pair_rule(square_factors)
 def square_factors_pair(square_factors, a, own):
-    """From ``l @ u = a``: ``inv(l) @ adot @ inv(u)`` has ``inv(l) @ ldot`` below its diagonal.
+    """From ``l @ u = a``: with ``b = inv(l) @ adot``, ``inv(l) @ ldot = tril(b @ inv(u), -1)``.
 
-    On it and above is ``udot @ inv(u)``.
+    And ``udot = b - inv(l) @ ldot @ u``. Below the diagonal ``b @ inv(u)`` does not depend on the
+    last pivot, so that this may be 0, as of a matrix whose columns add up to nothing.
 
     Shapes: ``a``, ``y``, ``ybar``: (..., n, n).
     Source: Walter and Lehmann (2012), algorithmic differentiation of linear algebra functions.
     """
     y = square_factors(a, own)
     lower, upper = triangles(y)
+    last = np.zeros(np.shape(y)[-2:], bool)
+    last[-1:, -1:] = True
+    solvable = np.where(last, 1.0, upper)
 
     def square_factors_pushforward(adot, _owndot):
         inner = solve_with(y, adot, lower=True, unit_diagonal=True)
-        inner = solve_from_right(inner, upper)
-        return lower @ np.tril(inner, -1) + np.triu(inner) @ upper
+        below = np.tril(solve_from_right(inner, solvable), -1)
+        return lower @ below + np.triu(inner - below @ upper)
 
     def square_factors_pullback(ybar):
-        inner = np.tril(adjoint(lower) @ np.tril(ybar, -1), -1) + np.triu(
-            np.triu(ybar) @ adjoint(upper)
-        )
-        inner = solve_with(y, inner, 2, lower=True, unit_diagonal=True)
-        return solve_from_right(inner, upper, 2), NoTangent()
+        above = np.triu(ybar)
+        below = np.tril(adjoint(lower) @ np.tril(ybar, -1) - above @ adjoint(upper), -1)
+        inner = above + solve_from_right(below, solvable, 2)
+        return solve_with(y, inner, 2, lower=True, unit_diagonal=True), NoTangent()
 
     return y, square_factors_pushforward, square_factors_pullback
 

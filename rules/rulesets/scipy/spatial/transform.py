@@ -14,6 +14,7 @@ from ..traced_objects import (
     as_float,
     new_object,
     own_value,
+    refuse_derived,
     refused,
     scipys_object,
     valued,
@@ -246,6 +247,7 @@ class Rotation(transform.Rotation):
         if innermost((*args, *kwargs.values())) is None:
             new = super().__new__  # of a class in Cython, before SciPy 1.17, it takes arguments
             return new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
+        refuse_derived(cls)
         own = scipys_object(transform.Rotation, args, kwargs)
         return TracedRotation(quaternions.unit(numbers([*args, *kwargs.values()][0])), own)
 
@@ -340,6 +342,7 @@ class Slerp(transform.Slerp):
     def __new__(cls, times, rotations):
         if not (is_traced(times) or isinstance(rotations, TracedRotation)):
             return super().__new__(cls)
+        refuse_derived(cls)
         own = transform.Slerp(value(times), looked_at(own_of(rotations)))
         return TracedSlerp(times, rotations, own)
 

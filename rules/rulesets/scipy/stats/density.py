@@ -5,7 +5,7 @@ from scipy import stats
 
 from .....config import MissingRuleError, user_line
 from .... import innermost, value
-from ..traced_objects import TracedFunction, scipys_object, valued
+from ..traced_objects import TracedFunction, refuse_derived, scipys_object, valued
 from .multivariate import factor_of, log_det
 from .tools import LOG_ROOT_2PI
 from .univariate import number, traced_in
@@ -16,6 +16,7 @@ class gaussian_kde(stats.gaussian_kde):  # noqa: N801 - SciPy's name
 
     def __new__(cls, dataset, bw_method=None, weights=None):
         if traced_in((dataset, bw_method, weights), {}):
+            refuse_derived(cls)
             return TracedKernelDensity(dataset, bw_method, weights)
         return super().__new__(cls)
 

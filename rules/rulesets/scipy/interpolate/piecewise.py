@@ -311,11 +311,7 @@ class Follows(metaclass=StandIn):
         return TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
 
     def __call__(self, x, nu=0, extrapolate=None):
-<<<<<<< HEAD
-        if innermost((x,)) is not None:
-=======
         if self.is_followed(x):
->>>>>>> 8048d98a1f21d023d7fb0bc59709a095fa46644e
             return self.followed()(x, nu, extrapolate)
         return super().__call__(x, nu, extrapolate)
 
@@ -335,11 +331,7 @@ class Follows(metaclass=StandIn):
         return super().integrate(a, b, extrapolate)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-<<<<<<< HEAD
-        if innermost((y,)) is not None:
-=======
         if self.is_followed(y):
->>>>>>> 8048d98a1f21d023d7fb0bc59709a095fa46644e
             return self.followed().solve(y, discontinuity, extrapolate)
         return super().solve(y, discontinuity, extrapolate)
 

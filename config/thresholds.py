@@ -92,6 +92,7 @@ SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operati
 SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
 SCALAR_OPERATIONS = 1_000_000  # that are taken apart, for the memory; those that repeat are a loop
 SEARCHED_TABLE = 64  # entries of a table, up to which np.searchsorted compares with each
+SMALL_MATRIX = 8  # rows of a matrix, up to which its factors are operations on single numbers
 STRETCH_STEPS = 8  # on numbers, from which on native code between calls is worth theirs
 STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
 STRETCHES = 32  # in a program: LLVM takes some milliseconds for each

@@ -40,8 +40,7 @@ class ScalarTrace:
 
     With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
     that may have grown beyond what a float64 holds exactly; ``finite`` of what a loop gives, where
-    it is to be run in Python if it is not finite. ``regular`` has truths: where one is false, what
-    was computed is not used, and NumPy does all of it.
+    it is to be run in Python if it is not finite; ``regular`` truths without which NumPy does it.
     """
 
     def __init__(self, steps: list[Operation], whole: bool = False) -> None:
@@ -375,10 +374,8 @@ class ScalarTrace:
             return Names(np.asarray(x.ids[index]), x.kind)
         if row.op and not kwargs:
             return self.elementwise(f, row.op, [self.names(x) for x in args], form)
-        if row.does in STEPS:
-            return STEPS[row.does](self, form, *args, **kwargs)
-        if row.does in MATRIX_STEPS:
-            return MATRIX_STEPS[row.does](self, form, *args, **kwargs)
+        if (step_of := STEPS.get(row.does) or MATRIX_STEPS.get(row.does)) is not None:
+            return step_of(self, form, *args, **kwargs)
         if row.moves:
             return self.moved(f, args, kwargs)
         raise NotLowered(getattr(f, "__name__", str(f)))
@@ -409,8 +406,7 @@ class ScalarTrace:
             found, finite = nested_loop(self, nested, f.layouts, args)
             self.finite += finite
             return found
-        row = lowering_of(f)
-        if row.does in SEVERAL:
+        if (row := lowering_of(f)).does in SEVERAL:
             return SEVERAL[row.does](self, *args, **kwargs)
         if not row.moves:
             raise NotLowered(getattr(f, "__name__", str(f)))

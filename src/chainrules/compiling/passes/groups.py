@@ -12,14 +12,14 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
-from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
+from ..ir.dtypes import PARTS, dtype_of, kind_of_form, kinds_computed_with
 from ..ir.forms import ValueForm
 from ..ir.lowering import OF_BOOLEANS, Lowering, lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
     View,
-    can_be_made,
+    as_slice,
     has_order,
     is_same,
     is_uniform,
@@ -34,10 +34,11 @@ from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
 from .expansion import joined, product
 from .factor_sharing import Factor
+from .step_views import is_made_of_base, view_of
+from .sums_in_place import ScatteredPart, SumsInPlace, added
 
 # Lowerings of their own that loops have, by their names.
-_PARTS = {"real": 0, "imag": 1}
-_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "count_nonzero")
 _PRODUCTS = ("matmul", "dot")
 _JOINED = ("stack", "concatenate", "array")
 _NUMBER = (float, np.float64)
@@ -80,6 +81,7 @@ class Grouping:
         self.part_of: dict[int, tuple[int, int]] = {}  # real or imaginary parts of all of an array
         self.demanded: set[int] = set()
         self.whole_made: set[int] = set()  # by several loops, each of which makes a part
+        self.sums = SumsInPlace(recorder, plan)
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.steps[p].form) and form.order != "?"
@@ -99,7 +101,7 @@ class Grouping:
                 return
         except NotLowered as error:
             why = str(error)
-        view = self.view(step)
+        view = view_of(self, step)
         if view is not None:
             self.views[position] = view
             whole = self.whole(view.base)
@@ -150,6 +152,8 @@ class Grouping:
             return self.elementwise(position, name, args, [kind], form)
         if kwargs or not row.op:
             return False
+        if (sum_so_far := self.sums.taken(args)) is not None:
+            return self.added(position, form, *sum_so_far)
         dtypes = [dtype_of(x, self.steps) for x in args]
         truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
         name = OF_BOOLEANS.get(row.op, row.op) if truths else row.op
@@ -172,6 +176,15 @@ class Grouping:
         self.whole_made.add(position)
         return True
 
+    def added(self, position: int, form: ValueForm, root: int, part: ScatteredPart) -> bool:
+        """Append the loop that adds a part to the sum in the memory of ``root``."""
+        self.sums.memory_of[position] = root
+        self.sums.owned.add(position)
+        self.items.append(added(self, root, part, kind_of_form(form)))
+        self.item_of[position] = self.item_of[root] = len(self.items) - 1
+        self.note_stored(position)
+        return True
+
     def note_stored(self, position: int) -> None:
         """Note that a loop stores the result of a step, whoever reads it."""
         self.contiguous.add(position)
@@ -179,7 +192,7 @@ class Grouping:
 
     def is_worth(self, form: ValueForm) -> bool:
         """Say whether numbers of this form are computed in a loop."""
-        if self.many and form.kind in _NUMBER:
+        if self.many and form.kind in (*_NUMBER, np.bool_):
             return True
         return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
 
@@ -194,7 +207,9 @@ class Grouping:
         if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
             name, args, kinds = "multiply", [args[0], args[0]], [kinds[0], kinds[0]]
         check_native(name, kinds)
-        number, group = self.group(form.shape, args)
+        whole = not form.shape and not {"f8", "b1"}.issuperset(kinds)
+        shape = (1,) if whole else form.shape  # single numbers are floats and truths
+        number, group = self.group(shape, args)
         xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
         y = xs[0] if name == "as it is" else group.op(name, *xs)
         if y.kind != kind_of_form(form):
@@ -202,6 +217,9 @@ class Grouping:
         group.of_step[position] = y
         self.item_of[position] = number
         self.contiguous.add(position)
+        if whole:
+            group.stored[position] = Stored(y, (1,), None, 0)
+            self.note_stored(position)
         return True
 
     def group(self, shape: tuple[int, ...], args: list) -> tuple[int, Group]:
@@ -287,7 +305,12 @@ class Grouping:
         form = self.steps[position].form
         assert form is not None
         order = form.order if position in self.contiguous else "C"
-        return View(position, 0, form.shape, strides_of(form.shape, order))
+        return View(
+            self.sums.memory_of.get(position, position),
+            0,
+            form.shape,
+            strides_of(form.shape, order),
+        )
 
     def demand(self, x: Any) -> None:
         """Note that the slots in ``x`` must be arrays or numbers in Python's hands."""
@@ -295,15 +318,16 @@ class Grouping:
         while left:
             x = left.pop()
             if type(x) is Slot or type(x) is CopyOf:
-                if x.position in self.demanded:
+                position = self.sums.memory_of.get(x.position, x.position)
+                if position in self.demanded:
                     continue
-                self.demanded.add(x.position)
-                view = self.views.get(x.position)
+                self.demanded.add(position)
+                view = self.views.get(position)
                 if view is not None:
                     # It is made at once of the whole array, or as it was, of another view.
-                    made = self.items[self.item_of[x.position]]
+                    made = self.items[self.item_of[position]]
                     assert type(made) is NumpyCall
-                    of_base = self.is_made_of_base(x.position, view)
+                    of_base = is_made_of_base(self, position, view)
                     given = made.step.operands, made.step.options
                     left += [Slot(view.base)] if of_base else given
             elif type(x) is Factor:
@@ -331,7 +355,8 @@ class Grouping:
         few = not self.many and math.prod(shape) < LOOP_ENTRIES
         if not shape or not math.prod(shape) or few or type(axis) is Slot:
             return False
-        kind, name = kind_of_form(form), "sum" if row.does == "mean" else row.does
+        counts = row.does == "count_nonzero"
+        kind, name = kind_of_form(form), "sum" if counts or row.does == "mean" else row.does
         if kind in PARTS and name != "sum":
             return False
         given_axes = range(len(shape)) if axis is None else axis
@@ -344,7 +369,8 @@ class Grouping:
         if kind == "b1":
             name = REDUCTIONS[name].of_truths or name
         number, group = self.group(shape, [x])
-        value = self.value(group, x, "b1" if name in ("any", "all") else kind)
+        value = self.value(group, x, "b1" if counts or name in ("any", "all") else kind)
+        value = group.converted(value, kind)
         group.stored[position] = Stored(value, tuple(strides), name, 0)
         self.item_of[position] = number
         self.note_stored(position)
@@ -369,9 +395,14 @@ class Grouping:
         few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
         if given is None or few or not given.array:
             return False
-        place = placed(getitem, (index,), {}, View(position, 0, form.shape, strides_of(form.shape)))
+        whole = View(position, 0, form.shape, strides_of(form.shape))
+        place = placed(getitem, (as_slice(index, form.shape),), {}, whole)
         if place is None or place.shape != given.shape:
             return False
+        if given.kind == form.kind and self.sums.defers(position, form, x, place):
+            return True
+        if form.order == "C":
+            self.sums.owned.add(position)
         number, group = self.group(given.shape, [x])
         value = self.value(group, x, kind)
         nothing = self.value(group, 0, kind)
@@ -380,37 +411,3 @@ class Grouping:
         self.item_of[position] = number
         self.note_stored(position)
         return True
-
-    def is_made_of_base(self, position: int, view: View) -> bool:
-        """Say whether NumPy makes a view at once of the array that it is a part of."""
-        form = self.steps[position].form
-        if view.base not in self.contiguous or view.part is not None:
-            return False
-        if form is None or not form.array:
-            return False
-        return position in self.whole_of or can_be_made(view, self.steps[view.base].form)
-
-    def view(self, step: Operation) -> View | None:
-        """Return where the result of a step lies in the array that it is a view of."""
-        f, args, kwargs, form, _ = step
-        row = lowering_of(f)
-        if not row.views and row.does not in _PARTS:
-            return None
-        if not args or type(args[0]) is not Slot:
-            return None
-        source = self.steps[args[0].position].form
-        if form is None or source is None or not source.array:
-            return None
-        if not form.array and not (self.many and f is getitem and form.kind is np.float64):
-            return None
-        if has_slots((args[1:], kwargs)) or source.kind not in KINDS or not source.shape:
-            return None
-        known = self.views.get(args[0].position) or self.whole(args[0].position)
-        if known.base not in self.contiguous and has_order((args[1:], kwargs)):
-            return None
-        if row.does in _PARTS:
-            if KINDS[source.kind] not in PARTS:
-                return None
-            return View(known.base, known.offset, known.shape, known.strides, _PARTS[row.does])
-        place = placed(f, args[1:], kwargs, known)
-        return place if place is not None and place.shape == form.shape else None

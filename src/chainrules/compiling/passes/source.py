@@ -75,6 +75,7 @@ class Writer:
         self.looked = 0  # looks that are written so far
         self.reads: set[int] = set()
         self.factors: set[int] = set()  # the matrices that have been factorised
+        self.memory_of: dict[int, int] = {}  # of results in the memory of others, the first one
 
     @property
     def source(self) -> str:
@@ -197,7 +198,7 @@ class Writer:
     def name_of_result(self, x: Any) -> str:
         """Return the text that gives the result which a slot, or a copy of one, stands for."""
         self.reads.add(x.position)
-        name = f"v{x.position}"
+        name = f"v{self.memory_of.get(x.position, x.position)}"
         return name if type(x) is Slot else f"{self.constant(_another)}({name})"
 
     def constant(self, x: Any) -> str:

@@ -90,8 +90,8 @@ def two_sums(x):
 
 
 PROGRAMS = [
-    sums, read_twice, viewed, part_read_twice, of_itself, looked_at, called, from_the_left, of_slices,
-    large_parts, two_sums,
+    sums, read_twice, viewed, part_read_twice, of_itself, looked_at, called, from_the_left,
+    of_slices, large_parts, two_sums,
 ]  # fmt: skip
 POINTS = [
     np.array([0.3, -1.2, 2.0, 0.7]), np.array([-0.0, 0.0, -0.0, 1.0]),

@@ -105,6 +105,7 @@ LOOP_ARRAYS = 24  # of one loop: more do not stay in registers and in the neares
 MANY_STEPS = 500  # from which loops follow each other without calls: then all are worth it
 FUSED_STEPS = 200_000  # a longer program is replayed by NumPy
 EXPANDED_PRODUCT = 5000  # multiplications of a product of matrices, up to which it is a loop
+EINSUM_MULTIPLICATIONS = 2000  # of an einsum, from which it is done as a product of matrices
 SMALL_PART = 4  # times as large is a sum as the part that is added to its own entries alone
 COPIED_STACK = 16  # times as large is a product's first operand, where the second one is copied
 FACTORED_ROWS = 16  # of a matrix, from which sharing its factors is worth SciPy's call

@@ -26,6 +26,7 @@ from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
 from ..native import Operation
 from ..record.recorder import Recorder
+from .einsum_products import with_products
 from .factor_sharing import Factor, factored
 
 _INFIX = {
@@ -67,7 +68,9 @@ class Writer:
         self.recorder = recorder
         self.read = read
         self.missed = missed
-        self.plan = factored(recorder) if shares else recorder.plan
+        self.plan = recorder.plan
+        if shares:
+            self.plan = with_products(factored(recorder), recorder.steps)
         self.output = output
         self.sources: list[str] = []  # of the pieces
         self.names: dict[str, Any] = {}

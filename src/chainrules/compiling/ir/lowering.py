@@ -129,6 +129,11 @@ FUNCTIONS: dict[Any, Lowering] = {
     cholesky_pull: Lowering(does="cholesky_pull", one_shape=True),
     # what NumPy calls, and of which it is known what comes of it
     **dict.fromkeys((
+        np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft, np.fft.fft2,
+        np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn, np.fft.rfftn,
+        np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift,
+    ), Lowering(one_shape=True)),
+    **dict.fromkeys((
         np.var, np.std, np.vdot, np.inner, np.tensordot, np.einsum, np.kron, np.trace,
         np.full_like, np.argmax, np.argmin, np.argsort, np.sort, np.diff, np.round, np.cross,
     ), Lowering(one_shape=True)),

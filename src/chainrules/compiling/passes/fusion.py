@@ -47,7 +47,7 @@ class Fused:
         refuse_last_bits(recorder)
         self.writer = Writer(recorder, output, shares, missed="({}, {}), None")
         self.groups = Grouping(recorder, self.writer.plan, self.writer.constant, many)
-        self.writer.memory_of = self.groups.sums.memory_of
+        self.writer.memory_of = self.groups.in_place.memory_of
         self.recorder, self.threads = recorder, threads
         if not any(type(item) is Group for item in self.groups.items):
             raise NotLowered("nothing but calls of NumPy")

@@ -12,9 +12,10 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
-from ..ir.dtypes import PARTS, dtype_of, kind_of_form, kinds_computed_with
+from ...rules.tracing.writing import written
+from ..ir.dtypes import PARTS, kind_of_form, operation_of
 from ..ir.forms import ValueForm
-from ..ir.lowering import OF_BOOLEANS, Lowering, lowering_of
+from ..ir.lowering import Lowering, lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
@@ -29,13 +30,12 @@ from ..ir.strides import (
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
-from ..native.operations import LOGIC
 from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
-from .expansion import joined, product
+from .expansion import gathered, joined, product
 from .factor_sharing import Factor
+from .in_place import InPlace, added, put
 from .step_views import is_made_of_base, view_of
-from .sums_in_place import ScatteredPart, SumsInPlace, added
 
 # Lowerings of their own that loops have, by their names.
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "count_nonzero")
@@ -81,7 +81,7 @@ class Grouping:
         self.part_of: dict[int, tuple[int, int]] = {}  # real or imaginary parts of all of an array
         self.demanded: set[int] = set()
         self.whole_made: set[int] = set()  # by several loops, each of which makes a part
-        self.sums = SumsInPlace(recorder, plan)
+        self.in_place = InPlace(recorder, plan)
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.steps[p].form) and form.order != "?"
@@ -124,6 +124,10 @@ class Grouping:
             return len(args) <= 2 and self.reduced(position, row, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
+        if f is written and len(args) == 5 and self.is_worth(form):
+            return self.update(position, put(self, self.in_place, position, form, args))
+        if f is getitem and len(args) == 2 and self.is_worth(form):
+            return self.add_loops(position, gathered(self, position, form, *args))
         if row.does in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
             return self.add_loops(position, product(self, position, form, *args))
         if row.does in _JOINED and self.many and type(args[0]) in (list, tuple):
@@ -145,6 +149,8 @@ class Grouping:
             return self.elementwise(position, "where", args, ["b1", kind, kind], form)
         if f is entry and len(args) == 1 and self.is_number(args[0]):
             return self.elementwise(position, "as it is", args, [kind], form)
+        if f is np.copy and len(args) == 1 and not kwargs:
+            return self.elementwise(position, "as it is", args, [kind], form)
         if f is astype and not kwargs.keys() - {"dtype"}:
             return self.elementwise(position, "as it is", args[:1], [kind], form)
         if f is np.conjugate and not kwargs:
@@ -152,19 +158,10 @@ class Grouping:
             return self.elementwise(position, name, args, [kind], form)
         if kwargs or not row.op:
             return False
-        if (sum_so_far := self.sums.taken(args)) is not None:
-            return self.added(position, form, *sum_so_far)
-        dtypes = [dtype_of(x, self.steps) for x in args]
-        truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
-        name = OF_BOOLEANS.get(row.op, row.op) if truths else row.op
-        root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
-        if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
-            return False  # no root, of which -0.0 and -inf tell
-        if name in LOGIC:
-            kinds = ["b1"] * len(args)
-        else:
-            kinds = kinds_computed_with(f, name, args, self.steps)
-        return self.elementwise(position, name, args, kinds, form)
+        if (sum_so_far := self.in_place.taken(args)) is not None:
+            return self.update(position, added(self, *sum_so_far, kind))
+        found = operation_of(f, row.op, args, form, self.steps)
+        return found is not None and self.elementwise(position, found[0], args, found[1], form)
 
     def add_loops(self, position: int, made: list[Group] | None) -> bool:
         """Append the loops that a step is expanded to, if it is."""
@@ -176,11 +173,13 @@ class Grouping:
         self.whole_made.add(position)
         return True
 
-    def added(self, position: int, form: ValueForm, root: int, part: ScatteredPart) -> bool:
-        """Append the loop that adds a part to the sum in the memory of ``root``."""
-        self.sums.memory_of[position] = root
-        self.sums.owned.add(position)
-        self.items.append(added(self, root, part, kind_of_form(form)))
+    def update(self, position: int, update: tuple[int, list[Group]] | None) -> bool:
+        """Append the loops of an update in the memory of an array, which may be made by them."""
+        if update is None:
+            return False
+        root, made = update
+        self.in_place.note(position, root)
+        self.items += made
         self.item_of[position] = self.item_of[root] = len(self.items) - 1
         self.note_stored(position)
         return True
@@ -291,7 +290,15 @@ class Grouping:
                 return group.read((position,), Input(kind, None), f"v{position}", kind)
             text = f"asarray(v{position})"
             return group.input((position,), kind, (0,) * len(group.shape), 0, text)
-        view = self.views.get(position) or self.whole(position)
+        return self.read(group, self.view_at(position), kind, axes)
+
+    def view_at(self, position: int) -> View:
+        """Return where a result lies that no loop holds."""
+        position = self.whole_of.get(position, position)
+        return self.views.get(position) or self.whole(position)
+
+    def read(self, group: Group, view: View, kind: str, axes: tuple[int, ...] | None = None) -> Any:
+        """Return an input of a loop that reads a view."""
         self.demand(Slot(view.base))
         strides = spread(view.shape, view.strides, group.shape, axes)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
@@ -306,7 +313,7 @@ class Grouping:
         assert form is not None
         order = form.order if position in self.contiguous else "C"
         return View(
-            self.sums.memory_of.get(position, position),
+            self.in_place.memory_of.get(position, position),
             0,
             form.shape,
             strides_of(form.shape, order),
@@ -318,7 +325,7 @@ class Grouping:
         while left:
             x = left.pop()
             if type(x) is Slot or type(x) is CopyOf:
-                position = self.sums.memory_of.get(x.position, x.position)
+                position = self.in_place.memory_of.get(x.position, x.position)
                 if position in self.demanded:
                     continue
                 self.demanded.add(position)
@@ -381,8 +388,7 @@ class Grouping:
     def shape_of(self, x: Any) -> tuple[int, ...]:
         if type(x) is not Slot:
             return np.shape(x)
-        shape: tuple[int, ...] = self.steps[x.position].form.shape
-        return shape
+        return tuple(self.steps[x.position].form.shape)
 
     def scattered(
         self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
@@ -399,10 +405,10 @@ class Grouping:
         place = placed(getitem, (as_slice(index, form.shape),), {}, whole)
         if place is None or place.shape != given.shape:
             return False
-        if given.kind == form.kind and self.sums.defers(position, form, x, place):
+        if given.kind == form.kind and self.in_place.defers(position, form, x, place):
             return True
         if form.order == "C":
-            self.sums.owned.add(position)
+            self.in_place.owned.add(position)
         number, group = self.group(given.shape, [x])
         value = self.value(group, x, kind)
         nothing = self.value(group, 0, kind)

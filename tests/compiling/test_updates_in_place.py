@@ -1,11 +1,13 @@
-"""Sums of scattered parts in place, counts and looks in native loops, beside NumPy."""
+"""Sums of parts and writes in place, counts and looks in native loops, beside NumPy."""
 
 import numpy as np
 import pytest
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
+from chainrules import numpy as fillable
 from chainrules.compiling.passes import groups
+from chainrules.compiling.passes.groups import NumpyCall
 from chainrules.rules.rulesets.arrays.indexing import scatter
 
 pytest.importorskip("llvmlite")
@@ -123,10 +125,10 @@ def test_other_dtypes(dtype):
 
 def test_small_parts_are_added_in_place():
     made = Recorded(sums, POINTS[0]).by("many")
-    assert len(made.groups.sums.memory_of) == 5
-    assert not Recorded(large_parts, POINTS[0]).by("many").groups.sums.memory_of
-    assert not Recorded(part_read_twice, POINTS[0]).by("many").groups.sums.parts
-    assert 4 not in made.groups.sums.parts
+    assert len(made.groups.in_place.memory_of) == 5
+    assert not Recorded(large_parts, POINTS[0]).by("many").groups.in_place.memory_of
+    assert not Recorded(part_read_twice, POINTS[0]).by("many").groups.in_place.parts
+    assert 4 not in made.groups.in_place.parts
 
 
 def rows(x):
@@ -214,3 +216,168 @@ def test_looks_that_wait_for_the_next_call_find_the_first_that_missed():
     unknown[3, 2] = np.nan
     for given in (x, x + 1.0, tied, x * 2.0, unknown, tied + 1.0, x, unknown):
         np.testing.assert_allclose(g(given), ways_of_a_maximum(given), rtol=1e-12)
+
+
+# ---- writes -------------------------------------------------------------------------------------
+
+
+def rows_written(x):
+    y = fillable.zeros((6, 4))
+    for k in range(5):
+        y[k + 1] = np.sin(y[k]) + x * k
+    return y
+
+
+def of_itself_shifted(x):
+    y = fillable.zeros(9)
+    y[:4] = x
+    y[1:] = y[:-1] * 2.0
+    y[2:] = y[:-2]
+    y[::-2] = y[:5] + 1.0
+    return y
+
+
+def seen_before_and_after(x):
+    y = fillable.zeros((3, 4))
+    y[0] = x
+    before, part = y.copy(), y[0] * 1.0
+    y[0, 1:3] = -1.0
+    y[1] = before[0] + y[0]
+    return before, part, y, y[0]
+
+
+def broadcast(x):
+    y = fillable.ones((3, 4))
+    y[...] = x
+    y[1:, ::2] = x[:1]
+    y[:, 3] = 7
+    y[-1, -1] = x[0]
+    y[None, 0, 1] = x[2]
+    return y
+
+
+def through_views(x):
+    y = fillable.zeros((3, 4))
+    y[1] = x
+    z = y[1:]
+    z[0, 2] = x[3]
+    y.T[0] = x[:3]
+    z[1] = y[0] + 1.0
+    return y, z
+
+
+def at_other_places(x):
+    y = fillable.zeros((3, 4))
+    y[[0, 2], [1, 1]] = x[:2]
+    y[np.array([True, False, True])] += x
+    y[1:1] = x
+    return y
+
+
+def of_an_argument(x):
+    y = np.copy(x)
+    y[1:3] = x[:2] * 2.0
+    z = np.copy(x)
+    return y, np.copy(y) + z, z
+
+
+def truths_and_integers(x):
+    y = fillable.zeros((3, 4))
+    y[0] = x > 0.5
+    y[1] = np.arange(4)
+    y[2, 0] = x[1] > 0.0
+    return y
+
+
+WRITES = [
+    rows_written, of_itself_shifted, seen_before_and_after, broadcast, through_views,
+    at_other_places, of_an_argument, truths_and_integers,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["replay", "fused", "many"])
+@pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
+def test_writes_are_numpys_to_the_bit(f, way):
+    made = Recorded(f, POINTS[0]).by(way)
+    for x in [*POINTS, *POINTS]:
+        with np.errstate(all="ignore"):
+            missed, found = run(made, (x.copy(),))
+            if missed is None:
+                assert not differences(found, f(x.copy()), ulps=4.0)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c16", "c8"])
+def test_writes_of_other_dtypes(dtype):
+    def f(x):
+        y = fillable.zeros((6, 4), dtype)
+        for k in range(4):
+            y[k] = x * k
+            y[k + 1, ::2] = y[k, 1:3] - 1.0
+            y[5, k] = x[k]
+        return y
+
+    x = POINTS[0].astype(dtype)
+    for way in ("replay", "fused", "many"):
+        made = Recorded(f, x).by(way)
+        for k in range(3):
+            assert not differences(run(made, (x + x.dtype.type(k),))[1], f(x + x.dtype.type(k)))
+
+
+def rod(x, rate):
+    for _ in range(60):
+        y = np.copy(x)
+        y[1:-1] = x[1:-1] + rate * (x[2:] - 2.0 * x[1:-1] + x[:-2])
+        x = y
+    return np.sum(x * x)
+
+
+def plate(x, rate):
+    m = np.reshape(x[:36], (6, 6))
+    for _ in range(40):
+        n = np.copy(m)
+        n[1:-1, 1:-1] += rate * (m[2:, 1:-1] + m[:-2, 1:-1] + m[1:-1, 2:] - 3.0 * m[1:-1, 1:-1])
+        n[0] = np.sin(m[-1])
+        m = n
+    return np.sum(m * m)
+
+
+@pytest.mark.parametrize("f", [rod, plate], ids=lambda f: f.__name__)
+def test_derivatives_of_steps_that_write_are_native(f):
+    def first(x, rate):
+        return cr.value_and_grad(f, argnums=(0, 1))(x, rate)
+
+    def second(x, rate):
+        return cr.hvp(f, (x, rate), (np.cos(x), 1.0))[1]
+
+    x = np.random.default_rng(0).normal(size=50)
+    for derived in (first, second):
+        g = cr.compile(derived)
+        for k in range(3):
+            args = x + 0.01 * k, 0.1 + 0.01 * k
+            assert not differences(g(*args), derived(*args), ulps=1e6, zeros=False)
+    made = Recorded(first, x, 0.1).by("many")
+    assert sum(made.is_made(call) for call in made.groups.items if type(call) is NumpyCall) < 60
+
+
+# ---- reads at constant places -------------------------------------------------------------------
+
+PLACES = [
+    [0, 1, 2], [5, 3, 1], [0, 1, 4, 5, 8, 9], [11, 7, 3, 10, 6, 2], [2, 2, 2], [0, 0, 1, 1], [7],
+    [0, 1, 2, 6, 7, 8], [0, 1, 5], [1, 2, 4, 8], [-1, -2, -3], [3, 4, 0, 1], [-12, 11],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("places", PLACES, ids=str)
+def test_entries_read_at_constant_places(places):
+    places = np.array(places)
+
+    def f(x):
+        y = np.concatenate([x, x * 2.0, np.sin(x)])
+        rows = np.reshape(y, (3, 4))[places % 3]
+        return y[places], y[::-1][places] * 2.0, y[(places,)] + 1.0, rows
+
+    for way in ("replay", "fused", "many"):
+        made = Recorded(f, POINTS[0]).by(way)
+        for x in POINTS:
+            with np.errstate(all="ignore"):
+                assert not differences(run(made, (x,))[1], f(x))

@@ -244,7 +244,7 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "heat in a rod, 200 cells, 100 steps", 600, gradient(rod, two),
         (rng.normal(size=200), 0.2), own_loop=gradient(rod_in_loop, two), skipped=OURS_ALONE,
-        reverse=False,
+        slow=(JAX_JIT,), reverse=False,
     )  # fmt: skip
     yield Workload(
         "heat in a plate, 64 x 64, 100 steps", 800, gradient(plate, two),

@@ -39,6 +39,7 @@ FAMILIES = (
     "jacobians",
     "hand",
     "nested",
+    "science",
 )
 PREFIX = {"workloads": "", "calls": "calls: "}  # of the names of rows, for --only
 

@@ -92,6 +92,7 @@ SCALAR_ENTRIES = 3000  # of all results together, up to which each is an operati
 SCALAR_AVERAGE = 12  # entries of a result, up to which longer programs are taken apart as well
 SCALAR_OPERATIONS = 1_000_000  # that are taken apart, for the memory; those that repeat are a loop
 SEARCHED_TABLE = 64  # entries of a table, up to which np.searchsorted compares with each
+SMALL_MATRIX = 8  # rows of a matrix, up to which its factors are operations on single numbers
 STRETCH_STEPS = 8  # on numbers, from which on native code between calls is worth theirs
 STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
 STRETCHES = 32  # in a program: LLVM takes some milliseconds for each
@@ -104,6 +105,8 @@ LOOP_ARRAYS = 24  # of one loop: more do not stay in registers and in the neares
 MANY_STEPS = 500  # from which loops follow each other without calls: then all are worth it
 FUSED_STEPS = 200_000  # a longer program is replayed by NumPy
 EXPANDED_PRODUCT = 5000  # multiplications of a product of matrices, up to which it is a loop
+EINSUM_MULTIPLICATIONS = 2000  # of an einsum, from which it is done as a product of matrices
+SMALL_PART = 4  # times as large is a sum as the part that is added to its own entries alone
 COPIED_STACK = 16  # times as large is a product's first operand, where the second one is copied
 FACTORED_ROWS = 16  # of a matrix, from which sharing its factors is worth SciPy's call
 

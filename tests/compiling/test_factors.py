@@ -8,7 +8,7 @@ from three_ways import Recorded, differences, run
 
 import chainrules as cr
 from chainrules.compiling.compiled import Compiled
-from chainrules.compiling.passes import factor_sharing, factors
+from chainrules.compiling.passes import factor_sharing, factors, matrix_steps
 from chainrules.compiling.passes.factor_sharing import STANDS_FOR, Factor
 from chainrules.config import CompileWarning
 from chainrules.rules.rulesets.linalg.systems import inverse_or_nan
@@ -28,6 +28,7 @@ WAYS = ("replay", "fused")
 @pytest.fixture(autouse=True)
 def small_matrices(monkeypatch):
     monkeypatch.setattr(factor_sharing, "FACTORED_ROWS", 2)
+    monkeypatch.setattr(matrix_steps, "SMALL_MATRIX", 0)
 
 
 def matrices(dtype, seed=0, n=N):

@@ -176,6 +176,8 @@ def test_of_truths(f):
 # ---- functions that move entries, and those of more than one step --------------------------------
 
 MOVES = {
+    np.tril: lambda m, row: [np.tril(m), np.tril(m, -1), np.tril(m.T, k=1), np.tril(row)],
+    np.triu: lambda m, row: [np.triu(m), np.triu(m, -1), np.triu(m.T, k=1), np.triu(m[None])],
     np.reshape: lambda m, row: [
         np.reshape(m, (4, 3)), np.reshape(m, -1), np.reshape(m.T, (2, -1)), m.reshape(2, 6, order="F"),
         np.reshape(m[::-1], (4, 3)), np.reshape(m.T, -1, order="A"), np.reshape(row, (4, 1)),

@@ -369,3 +369,20 @@ def test_warnings_show_the_line_of_the_user(f):
     with pytest.warns(cr.CompileWarning) as said:
         g(X)
     assert [warning.filename for warning in said] == [__file__]
+
+
+def test_a_rule_that_is_registered_anew_is_recorded_anew():
+    @cr.primitive
+    def doubled(x):
+        return 2.0 * x
+
+    def register(slope):
+        @cr.rrule.register(doubled)
+        def doubled_rrule(doubled, x):
+            return doubled(x), lambda ybar: (cr.NoTangent(), slope * ybar)
+
+    register(2.0)
+    g = cr.compile(cr.grad(doubled))
+    assert [g(1.0), g(2.0), g(3.0)] == [2.0, 2.0, 2.0]
+    register(5.0)
+    assert [g(1.0), g(2.0)] == [5.0, 5.0]

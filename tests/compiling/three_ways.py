@@ -4,11 +4,11 @@ import numpy as np
 
 from chainrules.compiling.ir.values import Group
 from chainrules.compiling.passes.fusion import Fused
+from chainrules.compiling.passes.replay import Replay
 from chainrules.compiling.passes.scalar_program import NativeLine
 from chainrules.compiling.record.cache_key import signature
 from chainrules.compiling.record.captured_state import Captured
 from chainrules.compiling.record.recording import record
-from chainrules.compiling.replay import Replay
 from chainrules.rules import iterate_leaves
 
 

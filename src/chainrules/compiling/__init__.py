@@ -2,7 +2,7 @@
 
 A recorder stands outside all transforms, so that derivatives are recorded as functions are. See
 ``recorded`` for what a recorded value is, ``looks`` for what a recording depends on, ``captured``
-for what it takes for granted, and ``replay`` for how it runs.
+for what it takes for granted, and ``passes.replay`` for how it runs.
 """
 
 from .explaining.explanation import explain

@@ -25,6 +25,7 @@ from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
 from .losses import fastest, is_hardly_replayed, loses, slower_replays, timed, why_it_loses
 from .machine_code import about_steps, by_steps, lower_loops, natively
+from .passes.replay import Replay, exact_replay, rounds_as_numpy
 from .quick import Quick
 from .record.cache_key import example_of, signature
 from .record.captured_state import Captured
@@ -34,7 +35,6 @@ from .record.recorder import Recorder
 from .record.recording import UnrollingRecorder, foreign_in, record
 from .record.walk import parts_of
 from .record.watch import of_compiled
-from .replay import Replay, exact_replay, rounds_as_numpy
 from .tree import CacheEntry, RecordedPath
 
 

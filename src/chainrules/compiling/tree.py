@@ -6,10 +6,10 @@ from typing import Any
 
 from .agreement import coarsest
 from .ir.looks import Look
+from .passes.replay import Missed
 from .quick import Quick, quick
 from .record.captured_state import Captured
 from .record.recorder import Recorder
-from .replay import Missed
 
 
 class RecordedPath:

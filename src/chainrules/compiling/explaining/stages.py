@@ -20,6 +20,7 @@ from ..machine_code import natively
 from ..native.operation import INPUT, Operation
 from ..passes.factor_sharing import factored
 from ..passes.fusion import Fused
+from ..passes.replay import Replay
 from ..passes.scalar_program import NativeLine
 from ..passes.schedule import Stretch
 from ..passes.source import NAME
@@ -28,7 +29,6 @@ from ..record.cache_key import signature
 from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.recording import record
-from ..replay import Replay
 
 STAGES = ("recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm")
 _NATIVE = ("builtin_function_or_method", "InPieces")  # types of native functions

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...rules.linear.steps import Slot
 from ..native import Operation
-from ..native.operations import CONVERSIONS
+from ..native.operations import CONVERSIONS, LOGIC
 from .forms import ValueForm
+from .lowering import OF_BOOLEANS
 from .scalars import NotLowered
 
 KINDS: dict[np.dtype, str] = {np.dtype(k): k for k in ("f8", "f4", "i8", "i4", "b1", "c16", "c8")}
@@ -60,6 +61,21 @@ def kinds_computed_with(f: Any, name: str, args: Any, steps: list[Operation]) ->
         return [KINDS[dtype] for dtype in dtypes[: ufunc.nin]]
     except (TypeError, ValueError, KeyError):
         raise NotLowered(f"{ufunc.__name__} of these dtypes") from None
+
+
+def operation_of(
+    f: Any, name: str, args: Any, form: ValueForm, steps: list[Operation]
+) -> tuple[str, list[str]] | None:
+    """Return the native operation that ``f`` is of these operands, and the kinds of them."""
+    dtypes = [dtype_of(x, steps) for x in args]
+    if all(dtype in (bool, np.dtype(bool)) for dtype in dtypes):
+        name = OF_BOOLEANS.get(name, name)
+    root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
+    if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
+        return None  # no root, of which -0.0 and -inf tell
+    if name in LOGIC:
+        return name, ["b1"] * len(args)
+    return name, kinds_computed_with(f, name, args, steps)
 
 
 def typed(x: Any, kind: str) -> Any:

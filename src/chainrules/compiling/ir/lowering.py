@@ -101,6 +101,7 @@ FUNCTIONS: dict[Any, Lowering] = {
     ), Lowering(moves=True)),
     np.concatenate: Lowering(does="concatenate", moves=True),
     np.stack: Lowering(does="stack", moves=True),
+    np.tril: Lowering(moves=True), np.triu: Lowering(moves=True),
     getitem: Lowering(views=True),
     # what has a lowering of its own
     **_own(np, """
@@ -116,15 +117,28 @@ FUNCTIONS: dict[Any, Lowering] = {
     written: Lowering(does="written"), part_at: Lowering(does="part"),
     operator.getitem: Lowering(does="part"), with_value: Lowering(does="with_value"),
     guarded_quotient: Lowering(does="guarded_quotient"),
+    # of small matrices
+    np.linalg.solve: Lowering(does="solve", one_shape=True, raises=True),
+    solve_by_blocks: Lowering(does="solve", one_shape=True),
+    np.linalg.inv: Lowering(does="inv", one_shape=True, raises=True),
+    inverse_of_lower: Lowering(does="inverse_of_lower", one_shape=True),
+    inverse_or_nan: Lowering(does="inverse_or_nan", one_shape=True),
+    np.linalg.det: Lowering(does="det", one_shape=True),
+    np.linalg.slogdet: Lowering(does="slogdet", one_shape=True),
+    np.linalg.cholesky: Lowering(does="cholesky", one_shape=True, raises=True),
+    cholesky_pull: Lowering(does="cholesky_pull", one_shape=True),
     # what NumPy calls, and of which it is known what comes of it
     **dict.fromkeys((
-        np.var, np.std, np.vdot, np.inner, np.tensordot, np.einsum, np.kron, np.trace,
-        np.full_like, np.argmax, np.argmin, np.argsort, np.sort, np.tril, np.triu, np.linalg.det,
-        np.linalg.slogdet, np.diff, np.round, np.cross, inverse_or_nan, inverse_of_lower,
-        solve_by_blocks, cholesky_pull,
+        np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft, np.fft.fft2,
+        np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn, np.fft.rfftn,
+        np.fft.irfftn, np.fft.fftshift, np.fft.ifftshift,
     ), Lowering(one_shape=True)),
     **dict.fromkeys((
-        np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.linalg.eigh, np.take_along_axis,
+        np.var, np.std, np.vdot, np.inner, np.tensordot, np.einsum, np.kron, np.trace,
+        np.full_like, np.argmax, np.argmin, np.argsort, np.sort, np.diff, np.round, np.cross,
+    ), Lowering(one_shape=True)),
+    **dict.fromkeys((
+        np.linalg.eigh, np.take_along_axis,
     ), Lowering(one_shape=True, raises=True)),
 }  # fmt: skip
 

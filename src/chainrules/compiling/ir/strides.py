@@ -1,5 +1,6 @@
 """Memory layout of arrays: strides in entries, and views of arrays."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,20 @@ def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
     offset = (y.__array_interface__["data"][0] - start) // 8
     strides = tuple([s // 8 for s in y.strides])
     return View(view.base, view.offset + offset, y.shape, strides, view.part)
+
+
+def as_slice(index: Any, shape: tuple[int, ...]) -> Any:
+    """Return the slice of the first axis that a vector of constant positions at one distance is."""
+    (places,) = index if type(index) is tuple and len(index) == 1 else (index,)
+    if type(places) is not np.ndarray or places.ndim != 1 or places.dtype.kind not in "iu":
+        return index
+    at = [k + shape[0] if k < 0 else k for k in places.tolist()]
+    steps = {b - a for a, b in itertools.pairwise(at)} or {1}
+    if not at or len(steps) > 1 or 0 in steps or not 0 <= min(at) <= max(at) < shape[0]:
+        return index
+    (step,) = steps
+    end = at[-1] + (1 if step > 0 else -1)
+    return slice(at[0], None if end < 0 else end, step)
 
 
 def spread(shape: tuple, strides: tuple, target: tuple, axes: tuple | None) -> tuple[int, ...]:

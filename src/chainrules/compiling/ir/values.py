@@ -57,6 +57,7 @@ class Group:
         self.ops: list[Operation] = []
         self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
         self.stored: dict[int, Stored] = {}  # by step
+        self.updated: set[int] = set()  # of these, arrays that were there before
 
     def arrays(self) -> int:
         return len(self.inputs) + len(self.stored)

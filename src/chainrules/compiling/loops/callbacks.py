@@ -18,10 +18,10 @@ from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
 from ..native.stepping import driver, integrand_address
 from ..passes.fusion import Fused
+from ..passes.replay import Replay
 from ..passes.scalar_program import is_of_numbers
 from ..passes.stretches import Stretches
 from ..record.recorder import Recorder
-from ..replay import Replay
 from .native_loop import NativeLoop
 from .ways import native_way
 

@@ -98,6 +98,9 @@ def native_way(recorder: Recorder, output: list, layouts: Layouts, stops: bool =
     for name in dict.fromkeys(name for name in trace.finite if name >= trace.first):
         wanted.append((trace.op("isfinite", name), "t", len(expected)))
         expected.append(True)
+    for name in trace.regular:
+        wanted.append((name, "t", len(expected)))
+        expected.append(True)
     wanted = [(_variable(trace, name), held, at) for name, held, at in wanted]
     _, ops, operand = trace.program([name for name, _, _ in wanted])
     outputs = [(operand(name), held, at) for name, held, at in wanted]

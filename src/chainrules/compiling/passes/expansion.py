@@ -7,7 +7,8 @@ import numpy as np
 
 from ...config.thresholds import EXPANDED_PRODUCT
 from ...rules import getitem
-from ..ir.dtypes import dtype_of
+from ...rules.linear.steps import Slot
+from ..ir.dtypes import dtype_of, kind_of_form
 from ..ir.forms import ValueForm
 from ..ir.strides import View, placed, strides_of
 from ..ir.values import Group, Stored
@@ -28,6 +29,10 @@ class Operands(Protocol):
         self, group: Group, x: Any, kind: str, axes: tuple[int, ...] | None = None
     ) -> Any: ...
 
+    def view_at(self, position: int) -> View: ...
+
+    def read(self, group: Group, view: View, kind: str) -> Any: ...
+
 
 def product(steps: Operands, position: int, form: ValueForm, x: Any, y: Any) -> list[Group] | None:
     """Return the loop of a product of small matrices or vectors, of at most two axes."""
@@ -45,6 +50,42 @@ def product(steps: Operands, position: int, form: ValueForm, x: Any, y: Any) -> 
     value = group.op("multiply", one, other)
     strides = strides_of((*m, *n), form.order if form.order == "F" else "C")
     group.stored[position] = Stored(value, (*strides[: len(m)], 0, *strides[len(m) :]), "sum", 0)
+    return [group]
+
+
+def gathered(
+    steps: Operands, position: int, form: ValueForm, x: Any, index: Any
+) -> list[Group] | None:
+    """Return the loop that reads a vector at constant places: rows of equal steps, as a block is.
+
+    Places that no such loop goes over are NumPy's.
+    """
+    (places,) = index if type(index) is tuple and len(index) == 1 else (index,)
+    if type(places) is not np.ndarray or places.ndim != 1 or places.dtype.kind not in "iu":
+        return None
+    if len(shape := steps.shape_of(x)) != 1 or type(x) is not Slot:
+        return None
+    at = np.where(places < 0, places + shape[0], places)
+    if not at.size or at.min() < 0 or at.max() >= shape[0]:
+        return None
+    steps_between = np.diff(at)
+    ends = np.flatnonzero(steps_between != steps_between[:1])
+    length = int(ends[0]) + 1 if ends.size else at.size
+    if at.size % length:
+        return None
+    rows = at.reshape(-1, length)
+    down, along = (int(d.flat[0]) if d.size else 0 for d in (np.diff(rows[:, 0]), np.diff(rows[0])))
+    first = int(at[0])
+    block = first + down * np.arange(len(rows))[:, None] + along * np.arange(length)
+    if not np.array_equal(block, rows):
+        return None
+    group = Group(rows.shape)
+    known = steps.view_at(x.position)
+    (step,) = known.strides
+    strides = down * step, along * step
+    place = View(known.base, known.offset + first * step, rows.shape, strides, known.part)
+    value = steps.read(group, place, kind_of_form(form))
+    group.stored[position] = Stored(value, strides_of(rows.shape), None, 0)
     return [group]
 
 

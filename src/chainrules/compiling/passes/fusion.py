@@ -24,6 +24,7 @@ from .factor_sharing import Factor
 from .groups import Grouping, NumpyCall
 from .schedule import Loop, Stretch
 from .source import NAME, Run, Writer, defined
+from .step_views import is_made_of_base
 
 
 class Fused:
@@ -46,6 +47,7 @@ class Fused:
         refuse_last_bits(recorder)
         self.writer = Writer(recorder, output, shares, missed="({}, {}), None")
         self.groups = Grouping(recorder, self.writer.plan, self.writer.constant, many)
+        self.writer.memory_of = self.groups.in_place.memory_of
         self.recorder, self.threads = recorder, threads
         if not any(type(item) is Group for item in self.groups.items):
             raise NotLowered("nothing but calls of NumPy")
@@ -84,11 +86,12 @@ class Fused:
                     put([""])  # an empty line between two
                 loops.append(loop)
                 continue
+            if not self.is_made(item):
+                continue  # what was seen before it is looked at before the next call
             lines = self.writer.looks_before(item.position)
-            if self.is_made(item):
-                lines.append(f"v{item.position} = {self.call(item)}")
-                if f"w{item.position}" in read:
-                    lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
+            lines.append(f"v{item.position} = {self.call(item)}")
+            if f"w{item.position}" in read:
+                lines.append(f"w{item.position} = ascontiguousarray(v{item.position})")
             put(lines)
         returned = f"return None, {self.writer.expression(output, final=True)}"
         put([*self.writer.last_looks(), returned])
@@ -136,7 +139,7 @@ class Fused:
     def call(self, call: NumpyCall) -> str:
         """Return the text of a step that NumPy does."""
         view = self.groups.views.get(call.position)
-        if view is None or not self.groups.is_made_of_base(call.position, view):
+        if view is None or not is_made_of_base(self.groups, call.position, view):
             if self.has_turned_stack(call):
                 return self.turned_product(call)
             return self.writer.step(call.step)
@@ -214,11 +217,11 @@ class Fused:
                 outputs.append(Output(result(value), strides, reduction, kind, offset))
         ops, outputs = _needed(len(keys), ops, outputs)
         inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
-        whole = self.groups.whole_made.union(group.of_step)
+        whole = self.groups.whole_made.union(group.of_step, group.updated)
         filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
         divided = {p: self.groups.divided[p] for p in stored if p in self.groups.divided}
         request = Request(group.shape, list(inputs), ops, outputs)
-        return Loop(request, list(given), list(stored), filled, divided)
+        return Loop(request, list(given), list(stored), filled, divided, group.updated)
 
 
 def _by_whom(call: NumpyCall) -> str:

@@ -12,14 +12,15 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.tracing.funnel import astype, entry
-from ..ir.dtypes import KINDS, PARTS, dtype_of, kind_of_form, kinds_computed_with
+from ...rules.tracing.writing import written
+from ..ir.dtypes import PARTS, kind_of_form, operation_of
 from ..ir.forms import ValueForm
-from ..ir.lowering import OF_BOOLEANS, Lowering, lowering_of
+from ..ir.lowering import Lowering, lowering_of
 from ..ir.references import CopyOf, has_slots
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
     View,
-    can_be_made,
+    as_slice,
     has_order,
     is_same,
     is_uniform,
@@ -29,15 +30,15 @@ from ..ir.strides import (
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
-from ..native.operations import LOGIC
 from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
-from .expansion import joined, product
+from .expansion import gathered, joined, product
 from .factor_sharing import Factor
+from .in_place import InPlace, added, put
+from .step_views import is_made_of_base, view_of
 
 # Lowerings of their own that loops have, by their names.
-_PARTS = {"real": 0, "imag": 1}
-_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "count_nonzero")
 _PRODUCTS = ("matmul", "dot")
 _JOINED = ("stack", "concatenate", "array")
 _NUMBER = (float, np.float64)
@@ -80,6 +81,7 @@ class Grouping:
         self.part_of: dict[int, tuple[int, int]] = {}  # real or imaginary parts of all of an array
         self.demanded: set[int] = set()
         self.whole_made: set[int] = set()  # by several loops, each of which makes a part
+        self.in_place = InPlace(recorder, plan)
         self.divided: dict[int, int] = {}  # sums that are means, and by what they are divided
         self.contiguous: set[int] = {
             p for p in recorder.inputs if (form := self.steps[p].form) and form.order != "?"
@@ -99,7 +101,7 @@ class Grouping:
                 return
         except NotLowered as error:
             why = str(error)
-        view = self.view(step)
+        view = view_of(self, step)
         if view is not None:
             self.views[position] = view
             whole = self.whole(view.base)
@@ -122,6 +124,10 @@ class Grouping:
             return len(args) <= 2 and self.reduced(position, row, form, *args, **kwargs)
         if f is scatter:
             return self.scattered(position, form, *args, **kwargs)
+        if f is written and len(args) == 5 and self.is_worth(form):
+            return self.update(position, put(self, self.in_place, position, form, args))
+        if f is getitem and len(args) == 2 and self.is_worth(form):
+            return self.add_loops(position, gathered(self, position, form, *args))
         if row.does in _PRODUCTS and self.many and len(args) == 2 and not kwargs:
             return self.add_loops(position, product(self, position, form, *args))
         if row.does in _JOINED and self.many and type(args[0]) in (list, tuple):
@@ -143,6 +149,8 @@ class Grouping:
             return self.elementwise(position, "where", args, ["b1", kind, kind], form)
         if f is entry and len(args) == 1 and self.is_number(args[0]):
             return self.elementwise(position, "as it is", args, [kind], form)
+        if f is np.copy and len(args) == 1 and not kwargs:
+            return self.elementwise(position, "as it is", args, [kind], form)
         if f is astype and not kwargs.keys() - {"dtype"}:
             return self.elementwise(position, "as it is", args[:1], [kind], form)
         if f is np.conjugate and not kwargs:
@@ -150,17 +158,10 @@ class Grouping:
             return self.elementwise(position, name, args, [kind], form)
         if kwargs or not row.op:
             return False
-        dtypes = [dtype_of(x, self.steps) for x in args]
-        truths = all(dtype in (bool, np.dtype(bool)) for dtype in dtypes)
-        name = OF_BOOLEANS.get(row.op, row.op) if truths else row.op
-        root = name == "power" and type(args[1]) is not Slot and np.all(np.equal(args[1], 0.5))
-        if root and (f is np.float_power or np.ndim(args[1]) or not form.array):
-            return False  # no root, of which -0.0 and -inf tell
-        if name in LOGIC:
-            kinds = ["b1"] * len(args)
-        else:
-            kinds = kinds_computed_with(f, name, args, self.steps)
-        return self.elementwise(position, name, args, kinds, form)
+        if (sum_so_far := self.in_place.taken(args)) is not None:
+            return self.update(position, added(self, *sum_so_far, kind))
+        found = operation_of(f, row.op, args, form, self.steps)
+        return found is not None and self.elementwise(position, found[0], args, found[1], form)
 
     def add_loops(self, position: int, made: list[Group] | None) -> bool:
         """Append the loops that a step is expanded to, if it is."""
@@ -172,6 +173,17 @@ class Grouping:
         self.whole_made.add(position)
         return True
 
+    def update(self, position: int, update: tuple[int, list[Group]] | None) -> bool:
+        """Append the loops of an update in the memory of an array, which may be made by them."""
+        if update is None:
+            return False
+        root, made = update
+        self.in_place.note(position, root)
+        self.items += made
+        self.item_of[position] = self.item_of[root] = len(self.items) - 1
+        self.note_stored(position)
+        return True
+
     def note_stored(self, position: int) -> None:
         """Note that a loop stores the result of a step, whoever reads it."""
         self.contiguous.add(position)
@@ -179,7 +191,7 @@ class Grouping:
 
     def is_worth(self, form: ValueForm) -> bool:
         """Say whether numbers of this form are computed in a loop."""
-        if self.many and form.kind in _NUMBER:
+        if self.many and form.kind in (*_NUMBER, np.bool_):
             return True
         return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
 
@@ -194,7 +206,9 @@ class Grouping:
         if name == "power" and type(args[1]) in (int, float, np.float64) and args[1] == 2:
             name, args, kinds = "multiply", [args[0], args[0]], [kinds[0], kinds[0]]
         check_native(name, kinds)
-        number, group = self.group(form.shape, args)
+        whole = not form.shape and not {"f8", "b1"}.issuperset(kinds)
+        shape = (1,) if whole else form.shape  # single numbers are floats and truths
+        number, group = self.group(shape, args)
         xs = [self.value(group, x, kind) for x, kind in zip(args, kinds, strict=True)]
         y = xs[0] if name == "as it is" else group.op(name, *xs)
         if y.kind != kind_of_form(form):
@@ -202,6 +216,9 @@ class Grouping:
         group.of_step[position] = y
         self.item_of[position] = number
         self.contiguous.add(position)
+        if whole:
+            group.stored[position] = Stored(y, (1,), None, 0)
+            self.note_stored(position)
         return True
 
     def group(self, shape: tuple[int, ...], args: list) -> tuple[int, Group]:
@@ -273,7 +290,15 @@ class Grouping:
                 return group.read((position,), Input(kind, None), f"v{position}", kind)
             text = f"asarray(v{position})"
             return group.input((position,), kind, (0,) * len(group.shape), 0, text)
-        view = self.views.get(position) or self.whole(position)
+        return self.read(group, self.view_at(position), kind, axes)
+
+    def view_at(self, position: int) -> View:
+        """Return where a result lies that no loop holds."""
+        position = self.whole_of.get(position, position)
+        return self.views.get(position) or self.whole(position)
+
+    def read(self, group: Group, view: View, kind: str, axes: tuple[int, ...] | None = None) -> Any:
+        """Return an input of a loop that reads a view."""
         self.demand(Slot(view.base))
         strides = spread(view.shape, view.strides, group.shape, axes)
         name = f"v{view.base}" if view.base in self.contiguous else f"w{view.base}"
@@ -287,7 +312,12 @@ class Grouping:
         form = self.steps[position].form
         assert form is not None
         order = form.order if position in self.contiguous else "C"
-        return View(position, 0, form.shape, strides_of(form.shape, order))
+        return View(
+            self.in_place.memory_of.get(position, position),
+            0,
+            form.shape,
+            strides_of(form.shape, order),
+        )
 
     def demand(self, x: Any) -> None:
         """Note that the slots in ``x`` must be arrays or numbers in Python's hands."""
@@ -295,15 +325,16 @@ class Grouping:
         while left:
             x = left.pop()
             if type(x) is Slot or type(x) is CopyOf:
-                if x.position in self.demanded:
+                position = self.in_place.memory_of.get(x.position, x.position)
+                if position in self.demanded:
                     continue
-                self.demanded.add(x.position)
-                view = self.views.get(x.position)
+                self.demanded.add(position)
+                view = self.views.get(position)
                 if view is not None:
                     # It is made at once of the whole array, or as it was, of another view.
-                    made = self.items[self.item_of[x.position]]
+                    made = self.items[self.item_of[position]]
                     assert type(made) is NumpyCall
-                    of_base = self.is_made_of_base(x.position, view)
+                    of_base = is_made_of_base(self, position, view)
                     given = made.step.operands, made.step.options
                     left += [Slot(view.base)] if of_base else given
             elif type(x) is Factor:
@@ -331,7 +362,8 @@ class Grouping:
         few = not self.many and math.prod(shape) < LOOP_ENTRIES
         if not shape or not math.prod(shape) or few or type(axis) is Slot:
             return False
-        kind, name = kind_of_form(form), "sum" if row.does == "mean" else row.does
+        counts = row.does == "count_nonzero"
+        kind, name = kind_of_form(form), "sum" if counts or row.does == "mean" else row.does
         if kind in PARTS and name != "sum":
             return False
         given_axes = range(len(shape)) if axis is None else axis
@@ -344,7 +376,8 @@ class Grouping:
         if kind == "b1":
             name = REDUCTIONS[name].of_truths or name
         number, group = self.group(shape, [x])
-        value = self.value(group, x, "b1" if name in ("any", "all") else kind)
+        value = self.value(group, x, "b1" if counts or name in ("any", "all") else kind)
+        value = group.converted(value, kind)
         group.stored[position] = Stored(value, tuple(strides), name, 0)
         self.item_of[position] = number
         self.note_stored(position)
@@ -355,8 +388,7 @@ class Grouping:
     def shape_of(self, x: Any) -> tuple[int, ...]:
         if type(x) is not Slot:
             return np.shape(x)
-        shape: tuple[int, ...] = self.steps[x.position].form.shape
-        return shape
+        return tuple(self.steps[x.position].form.shape)
 
     def scattered(
         self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
@@ -369,9 +401,14 @@ class Grouping:
         few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
         if given is None or few or not given.array:
             return False
-        place = placed(getitem, (index,), {}, View(position, 0, form.shape, strides_of(form.shape)))
+        whole = View(position, 0, form.shape, strides_of(form.shape))
+        place = placed(getitem, (as_slice(index, form.shape),), {}, whole)
         if place is None or place.shape != given.shape:
             return False
+        if given.kind == form.kind and self.in_place.defers(position, form, x, place):
+            return True
+        if form.order == "C":
+            self.in_place.owned.add(position)
         number, group = self.group(given.shape, [x])
         value = self.value(group, x, kind)
         nothing = self.value(group, 0, kind)
@@ -380,37 +417,3 @@ class Grouping:
         self.item_of[position] = number
         self.note_stored(position)
         return True
-
-    def is_made_of_base(self, position: int, view: View) -> bool:
-        """Say whether NumPy makes a view at once of the array that it is a part of."""
-        form = self.steps[position].form
-        if view.base not in self.contiguous or view.part is not None:
-            return False
-        if form is None or not form.array:
-            return False
-        return position in self.whole_of or can_be_made(view, self.steps[view.base].form)
-
-    def view(self, step: Operation) -> View | None:
-        """Return where the result of a step lies in the array that it is a view of."""
-        f, args, kwargs, form, _ = step
-        row = lowering_of(f)
-        if not row.views and row.does not in _PARTS:
-            return None
-        if not args or type(args[0]) is not Slot:
-            return None
-        source = self.steps[args[0].position].form
-        if form is None or source is None or not source.array:
-            return None
-        if not form.array and not (self.many and f is getitem and form.kind is np.float64):
-            return None
-        if has_slots((args[1:], kwargs)) or source.kind not in KINDS or not source.shape:
-            return None
-        known = self.views.get(args[0].position) or self.whole(args[0].position)
-        if known.base not in self.contiguous and has_order((args[1:], kwargs)):
-            return None
-        if row.does in _PARTS:
-            if KINDS[source.kind] not in PARTS:
-                return None
-            return View(known.base, known.offset, known.shape, known.strides, _PARTS[row.does])
-        place = placed(f, args[1:], kwargs, known)
-        return place if place is not None and place.shape == form.shape else None

@@ -5,6 +5,7 @@
 It suits loops over numbers and small arrays, whose whole program is then one native function.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from ..native import Output, Request, build
 from ..native.numbers import TooLongError
 from ..record.recorder import Recorder
 from .memory_sharing import Shared, results_text
+from .replay import Replay
 from .scalar_trace import ScalarTrace
 from .source import Missed, Run, defined
 
@@ -78,6 +80,8 @@ class NativeLine:
             if truth is not None:
                 self.quick[at] = len(self.truths)
                 self.truths.append(truth)
+        self.regular = len(self.line.regular)
+        self.truths += self.line.regular
         self.slow: dict[int, str] = {}  # of a look, how its value is read
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
@@ -89,6 +93,8 @@ class NativeLine:
             "int64": np.int64,
             "expected": bytes(self.looks[at].seen != ("bool", False) for at in self.quick),
         }  # fmt: skip
+        if self.regular:
+            self.names["by_numpy"] = functools.cache(functools.partial(Replay, recorder, output))
         missed = FirstMissed(self.looks, self.quick, self.slow, dict(self.names))
         self.names["first_missed"] = missed
         self.run: Run
@@ -143,6 +149,10 @@ class NativeLine:
         ]
         given = given if whole else ["*values"]
         lines.append(f"kernel({', '.join([*given, *self.given])})")
+        if self.regular:
+            q = len(self.quick)
+            part = f"t[{q}:{q + self.regular}]"
+            lines.append(f"if not {part}.all(): return by_numpy().run(values)")
         if self.quick or self.slow:
             q, unseen = len(self.quick), self.slow.keys() - self.quick.keys()
             changed = (

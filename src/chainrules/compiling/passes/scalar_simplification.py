@@ -13,6 +13,9 @@ def simplified(line: Any, name: str, ids: tuple) -> int | None:
         return _half_power(line, ids[0]) if half else line.op("power", *ids)
     if not constants:
         return None
+    if name == "where" and ids[0] < 0:
+        chosen: int = ids[1] if constants[0] else ids[2]
+        return chosen
     if len(constants) == len(ids) and name in _FOLDED:
         with np.errstate(all="ignore"):
             y = getattr(np, name)(*[np.float64(x) for x in constants])
@@ -61,5 +64,6 @@ def _half_power(line: Any, a: int) -> int:
 
 _FOLDED = frozenset({
     "add", "subtract", "multiply", "divide", "negative", "less", "less_equal", "equal", "greater",
-    "greater_equal", "not_equal", "absolute", "maximum", "minimum", "sqrt",
+    "greater_equal", "not_equal", "absolute", "maximum", "minimum", "sqrt", "reciprocal",
+    "copysign", "isfinite", "logical_and", "logical_or", "logical_xor", "logical_not",
 })  # fmt: skip

@@ -24,8 +24,10 @@ from ..native.limits import WRITTEN_OPERATIONS
 from ..native.operation import Operations
 from ..native.operations import LOGIC, OPCODES
 from ..record.recorder import Recorder
+from .matrix_steps import MATRIX_STEPS, SEVERAL
 from .scalar_simplification import simplified
 from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
+from .small_matrices import Factors
 
 _NUMBERS = (float, np.float64)
 _BUILT_IN = type(operator.add)
@@ -38,7 +40,7 @@ class ScalarTrace:
 
     With ``whole`` an input may be a whole number, and ``exact`` has the names of those computed
     that may have grown beyond what a float64 holds exactly; ``finite`` of what a loop gives, where
-    it is to be run in Python if it is not finite.
+    it is to be run in Python if it is not finite; ``regular`` truths without which NumPy does it.
     """
 
     def __init__(self, steps: list[Operation], whole: bool = False) -> None:
@@ -46,6 +48,8 @@ class ScalarTrace:
         self.exact: list[int] = []
         self.bounds: dict[int, int] = {}  # of integers, by name: what they are not larger than
         self.finite: list[int] = []
+        self.regular: list[int] = []
+        self.factors: dict[Any, Factors] = {}  # by the names in the rows of the matrix
         self.constants: list[Any] = []
         self.known_constants: dict[Any, int] = {}
         self.ops = Operations([])
@@ -370,8 +374,8 @@ class ScalarTrace:
             return Names(np.asarray(x.ids[index]), x.kind)
         if row.op and not kwargs:
             return self.elementwise(f, row.op, [self.names(x) for x in args], form)
-        if row.does in STEPS:
-            return STEPS[row.does](self, form, *args, **kwargs)
+        if (step_of := STEPS.get(row.does) or MATRIX_STEPS.get(row.does)) is not None:
+            return step_of(self, form, *args, **kwargs)
         if row.moves:
             return self.moved(f, args, kwargs)
         raise NotLowered(getattr(f, "__name__", str(f)))
@@ -402,7 +406,9 @@ class ScalarTrace:
             found, finite = nested_loop(self, nested, f.layouts, args)
             self.finite += finite
             return found
-        if not lowering_of(f).moves:
+        if (row := lowering_of(f)).does in SEVERAL:
+            return SEVERAL[row.does](self, *args, **kwargs)
+        if not row.moves:
             raise NotLowered(getattr(f, "__name__", str(f)))
         if f is np.broadcast_arrays:
             xs = [self.names(x) for x in args]

@@ -31,6 +31,11 @@ class Loop(NamedTuple):
     made: list[int]
     filled: set[int]  # of which it makes a part, with zeros around it
     divided: dict[int, int]  # sums that are means, and by what they are divided
+    updated: set[int]  # of what it makes, arrays that were there before
+
+    @property
+    def new(self) -> list[int]:
+        return [p for p in self.made if p not in self.updated]
 
     def is_large(self, steps: list[Operation]) -> bool:
         """Say whether it may be done in pieces, and one call more is nothing to it."""
@@ -53,7 +58,7 @@ class Stretch:
     def names_read(self) -> set[str]:
         """Return what is read and not made here."""
         read = {_name(text) for loop in self.loops for text in loop.given}
-        return read - {f"v{p}" for loop in self.loops for p in loop.made}
+        return read - {f"v{p}" for loop in self.loops for p in loop.new}
 
     def lines(self, constant: Callable, constants: dict[str, Any], threads: int, wanted: set[str],
               ) -> list[str]:  # fmt: skip
@@ -68,7 +73,7 @@ class Stretch:
     def _one(self, constant: Callable, threads: int) -> list[str]:
         (loop,) = self.loops
         before, after = [], []
-        for p in loop.made:
+        for p in loop.new:
             before.append(self.allocated(p, "zeros" if p in loop.filled else "empty"))
             after += self.taken_out(p)
             if p in loop.divided:
@@ -117,10 +122,19 @@ class _Together:
         self.kinds = ["array"]
         self.given: list[str] = []  # what the native function takes after the memory
         self.outside: dict[str, tuple[int, int]] = {}  # where arguments and constants lie
-        made = dict.fromkeys([p for loop in stretch.loops for p in loop.made])
+        made = dict.fromkeys([p for loop in stretch.loops for p in loop.new])
         self.wanted = [p for p in made if f"v{p}" in wanted]
+        self.numbers_of: dict[Any, list[int]] = {}  # by type: single numbers, in one array of each
         for p in self.wanted:
-            self.outside[f"v{p}"] = self._argument(stretch.target(p), "array")
+            form = stretch.form(p)
+            if form.array:
+                self.outside[f"v{p}"] = self._argument(f"v{p}", "array")
+            else:
+                self.numbers_of.setdefault(form.kind, []).append(p)
+        for kind, places in self.numbers_of.items():
+            base, _ = self._argument(f"a{places[0]}", "array")
+            size = np.dtype(kind).itemsize
+            self.outside |= {f"v{p}": (base, k * size) for k, p in enumerate(places)}
         self.memory = _Memory()
         numbers = {bits(x): x for loop in stretch.loops for x in _numbers_in(loop)}
         self.numbers = np.array(list(numbers.values()))
@@ -179,7 +193,8 @@ class _Together:
             start = y.offset
             if y.of is None:
                 p = next(made)
-                self._made(p, p in loop.filled)
+                if p not in loop.updated:
+                    self._made(p, p in loop.filled)
                 places.append(_shifted(self._place(f"v{p}"), start, y.dtype))
             else:  # the imaginary parts of complex numbers
                 start = request.outputs[y.of].offset
@@ -210,9 +225,13 @@ class _Together:
     def lines(self, constant: Callable) -> list[str]:
         stretch = self.stretch
         run, table = self.sequence.built(self.kinds)
-        before = [stretch.allocated(p, "empty") for p in self.wanted]
+        before = [stretch.allocated(p, "empty") for p in self.wanted if stretch.form(p).array]
+        after = []
+        for kind, places in self.numbers_of.items():
+            held, names = f"a{places[0]}", ", ".join(f"v{p}" for p in places)
+            before.append(f"{held} = empty({len(places)}, {np.dtype(kind).name})")
+            after.append(f"{names}, = {held}{'.tolist()' if kind is float else ''}")
         given = [constant(table), f"empty({self.memory.size // 8})", *self.given]
-        after = [line for p in self.wanted for line in stretch.taken_out(p)]
         constant(self.numbers)  # which holds it
         return [*before, f"{constant(run)}({', '.join(given)})", *after]
 

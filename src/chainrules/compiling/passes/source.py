@@ -26,6 +26,7 @@ from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
 from ..native import Operation
 from ..record.recorder import Recorder
+from .einsum_products import with_products
 from .factor_sharing import Factor, factored
 
 _INFIX = {
@@ -67,7 +68,9 @@ class Writer:
         self.recorder = recorder
         self.read = read
         self.missed = missed
-        self.plan = factored(recorder) if shares else recorder.plan
+        self.plan = recorder.plan
+        if shares:
+            self.plan = with_products(factored(recorder), recorder.steps)
         self.output = output
         self.sources: list[str] = []  # of the pieces
         self.names: dict[str, Any] = {}
@@ -75,6 +78,7 @@ class Writer:
         self.looked = 0  # looks that are written so far
         self.reads: set[int] = set()
         self.factors: set[int] = set()  # the matrices that have been factorised
+        self.memory_of: dict[int, int] = {}  # of results in the memory of others, the first one
 
     @property
     def source(self) -> str:
@@ -149,7 +153,14 @@ class Writer:
             other = self.constant(("bool", not was))
             return f"if {'not ' if was else ''}{x}: return {self.missed.format(at, other)}"
         noted, seen = self.constant(look.at), self.constant(look.seen)
-        return f"if (s := {noted}({x})) != {seen}: return {self.missed.format(at, 's')}"
+        missed = f"(s := {noted}({x})) != {seen}"
+        form = self.recorder.steps[look.position].form
+        if look.kind == "structure" and form is not None and form.array:
+            # Nearly always it is as it was, which takes a quarter of the time to see.
+            array, dtype = self.constant(np.ndarray), self.constant(form.kind)
+            other = f"type({x}) is not {array} or {x}.shape != {form.shape} or {x}.dtype != {dtype}"
+            missed = f"({other}) and {missed}"
+        return f"if {missed}: return {self.missed.format(at, 's')}"
 
     def step(self, step: Operation) -> str:
         f, options = step.function, step.options
@@ -197,7 +208,7 @@ class Writer:
     def name_of_result(self, x: Any) -> str:
         """Return the text that gives the result which a slot, or a copy of one, stands for."""
         self.reads.add(x.position)
-        name = f"v{x.position}"
+        name = f"v{self.memory_of.get(x.position, x.position)}"
         return name if type(x) is Slot else f"{self.constant(_another)}({name})"
 
     def constant(self, x: Any) -> str:

@@ -26,6 +26,7 @@ from ...rules import Traced
 from ...rules.engines.arguments import Transformed
 from ...rules.known_classes import table_of
 from ...rules.rulesets.functions.foreign import Foreign
+from ...rules.signatures import RuleSignature
 from ...rules.table.methods import Methods
 from ..ir.looks import NotRecordable
 from .comparison import (
@@ -46,6 +47,7 @@ from .stateful import is_library, state_of, state_of_instance
 parts_of: dict[type, Callable[[Any], tuple]] = {
     Foreign: lambda x: (x.run,),
     Methods: lambda x: (x.alternatives, x.kind),  # what was registered, not what was found since
+    RuleSignature: lambda x: (x.function,),  # from which all else of it is read, once
     Transformed: lambda x: (x.func,),  # which holds the function that it was made of
 }
 # Attributes of classes that say how these were written.
@@ -228,8 +230,7 @@ class Walk(StateGuard):
     def _generator(self, x: Any, where: str) -> None:
         self.generators.append((where, x, bits_of_generator(x)))
 
-    def _logger(self, x: Any, where: str) -> None:
-        """Walk a logger, of which only counts whether it would log."""
+    def _logger(self, x: Any, where: str) -> None:  # of which only counts whether it would log
         self.same(where, "{2}({0}) == {1}", x, level_of(x), level_of)
 
     def _iterator(self, x: Any, where: str) -> None:

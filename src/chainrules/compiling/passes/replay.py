@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .passes.source import Missed, Writer
-from .record.recorder import Recorder
-from .record.recording import foreign_in
+from ..record.recorder import Recorder
+from ..record.recording import foreign_in
+from .source import Missed, Writer
 
 
 class Replay:

@@ -99,10 +99,7 @@ def _call(f: Function, x: Traced, args: tuple, options: dict) -> Value:
 
 
 def _constant_method(name: str) -> Callable:
-    def method(self: Traced, *args: object, **kwargs: object) -> Value:
-        return getattr(value(self), name)(*map(value, args), **kwargs)
-
-    return method
+    return lambda self, *args, **kwargs: getattr(value(self), name)(*map(value, args), **kwargs)
 
 
 def _truth_method(name: str) -> Callable:
@@ -357,11 +354,9 @@ class TracedNumber(Traced):
 
     def astype(self, dtype: DTypeLike, *args: object, **options: object) -> Any:
         options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
-        if self.dtype == np.dtype(dtype):
-            if options.get("copy", True) is False:
-                return self
-            if not options and type_under(self) is np.ndarray:
-                return call(np.copy, (self,), {})
+        whole = not options and type_under(self) is np.ndarray
+        if (whole or options.get("copy", True) is False) and self.dtype == np.dtype(dtype):
+            return call(np.copy, (self,), {}) if whole else self
         if np.dtype(dtype) == OBJECT:
             return self.__array__(copy=True)  # of traced numbers, which keep the derivative
         return call(astype, (self, dtype), options)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
-from ._generated import globals_of_generated, seeing_in
 from ._types_in_code import with_own_types
 from .rules.known_classes import library_of
 
@@ -160,22 +159,8 @@ class _Held:
             for name, method in list(vars(part).items()):
                 self._put(put, get, name, method, self._seeing(method))
             self._derive_from_mirrors(part)
-            self._adopt_generated(part)
             return part
         return self._function(part)
-
-    def _adopt_generated(self, cls: type) -> None:
-        """Adopt the globals of methods that a library generated for the class."""
-        methods = [
-            f
-            for f in vars(cls).values()
-            if isinstance(f, FunctionType)
-            and f.__module__ == self.home
-            and f.__globals__ is not self.names
-        ]
-        for names, called in globals_of_generated(methods):
-            for name, part, mirror in seeing_in(names, called, self.mirror_of):
-                self._put(names.__setitem__, names.get, name, part, mirror)
 
     def _derive_from_mirrors(self, cls: type) -> None:
         """Derive the class from the mirrors of its bases, as if it were defined after adoption."""

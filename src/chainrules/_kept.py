@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from ._called_attributes import KeptType
 from ._held import Mirror, answers, can_change, content, is_mirror, made_anew
 from .rules.containers import LEAVES
 from .rules.refusals.remedies import adopted
@@ -19,7 +18,6 @@ from .rules.refusals.remedies import adopted
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, ModuleType, type})
 _CONTAINERS = frozenset({dict, list, SimpleNamespace})
 _PLAIN = frozenset(LEAVES - _ORIGINALS)
-_NOT_OBJECTS = frozenset({dict, list, FunctionType})
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})
 
 
@@ -29,7 +27,6 @@ class KeptFunctions:
     def __init__(self, home: str, mirror_of: Mirror) -> None:
         self.home, self.mirror_of = home, mirror_of
         self.undo: list[Callable[[], None]] = []
-        self.types: list[KeptType] = []  # attributes of objects that are classes
         self._known: dict[int, Any] = {}  # containers that were looked into, or are others'
         self._waiting: list[Any] = []
 
@@ -77,8 +74,6 @@ class KeptFunctions:
         for put, get, key, part in list(_places(container)):
             new = self._in_place_of(part)
             if new is part:
-                if isinstance(part, type) and type(container) not in _NOT_OBJECTS:
-                    self.types.append(KeptType(put, get, key, part))
                 continue
             binds = hasattr(type(part), "__get__")  # into a method, where a class has it
             if isinstance(container, type) and isinstance(new, FunctionType) and not binds:

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from ._cached_functions import CACHED, of_cached
-from ._called_attributes import KeptType, put_stand_ins
 from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
 from ._kept import KeptFunctions
@@ -160,8 +159,7 @@ def _adopt_functions(names: dict) -> None:
         undo[:0] = adopt_functions(names, held_mirror_of, _SHOWN)
 
 
-def _adopt_globals(names: dict) -> list[KeptType]:
-    """Put mirrors into the globals of a module; return the types that its objects keep."""
+def _adopt_globals(names: dict) -> None:
     with _lock:
         _, changes, undo = _changes[id(names)]
         kept = KeptFunctions(names.get("__name__", ""), held_mirror_of)
@@ -179,7 +177,6 @@ def _adopt_globals(names: dict) -> list[KeptType]:
             if name not in names:
                 names[name] = number
                 changes.append((name, _MISSING, number))
-        return kept.types
 
 
 def _release(names: dict) -> None:
@@ -256,9 +253,7 @@ class Adoption:
             self._modules.append(names)
             _adopt_functions(names)  # of all, before others are given what was made of them
         for names in new:
-            kept = _adopt_globals(names)
-            *_, undo = _changes[id(names)]
-            undo[:0] = put_stand_ins(kept, self._modules)
+            _adopt_globals(names)
 
     def _modules_of(self, module: str | ModuleType | FunctionType) -> list[dict]:
         if isinstance(module, FunctionType):
@@ -385,8 +380,7 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
 
     In functions that are there before, a type's name that is not called is the class itself:
     ``t is float``, ``a.dtype.type is np.float64``, ``class E(float, Enum)``. What calls the class
-    later by another name (``cast = float``) then refuses a traced number; an attribute of an object
-    that the module's code only calls (``self.cast(x)``) sees it. In code that comes after
+    later by another name (``cast = float``) then refuses a traced number. In code that comes after
     the adoption such a name is a stand-in: equal to the class, with its instances, pickled as it.
 
     Examples

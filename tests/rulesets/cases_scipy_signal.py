@@ -310,7 +310,8 @@ if "weights" in inspect.signature(scipy.signal.lombscargle).parameters:
         for options in (
             {},
             {"normalize": True, "floating_mean": True},
-            {"normalize": "amplitude", "weights": np.linspace(1.0, 2.0, 9)},
+            # Of sum 1, since SciPy 1.15 divides the caller's own array by its sum.
+            {"normalize": "amplitude", "weights": np.repeat([1 / 4, 1 / 8, 1 / 16], [1, 4, 4])},
         )
     ]
 # One column of sos is to be ones: the others are differentiated in tests of their own.

@@ -45,8 +45,8 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 html_math_renderer = "mathml"
-# Lists of the names that pages refer to, in the form of inventories that people can read (version 1),
-# so that nothing is fetched: tests/documents/test_inventories.py compares them with the pages.
+# Lists of the names that pages refer to, as inventories that people can read (version 1), so that
+# nothing is fetched: tests/documents/test_inventories.py compares them with the pages.
 intersphinx_mapping = {
     "numpy": ("https://numpy.org/doc/stable/", "docs/inventories/numpy.inv"),
     "scipy": ("https://docs.scipy.org/doc/scipy/", "docs/inventories/scipy.inv"),

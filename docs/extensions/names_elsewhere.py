@@ -8,8 +8,8 @@ DOTTED = re.compile(r"[A-Za-z]\w*(?:\.\w+)+")
 # The modules of SciPy that programs name without it, as after ``from scipy import optimize``.
 SHORT = re.compile(r"(?=(?:integrate|interpolate|ndimage|optimize|signal|special|stats)\.)")
 ERRORS = (
-    "AttributeError", "ImportError", "IndexError", "NotImplementedError", "RuntimeError", "TypeError",
-    "ValueError",
+    "AttributeError", "ImportError", "IndexError", "NotImplementedError", "RuntimeError",
+    "TypeError", "ValueError",
 )  # fmt: skip
 # The words for types in docstrings, besides those that numpydoc knows.
 TYPES = {

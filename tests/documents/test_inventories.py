@@ -1,6 +1,5 @@
-"""Inventories of names elsewhere: each name that a page refers to has an address, and each exists."""
+"""Inventories of names elsewhere: each name that a page refers to is there, and exists."""
 
-import importlib
 import inspect
 import pkgutil
 import re
@@ -15,13 +14,15 @@ import chainrules.testing
 TOP = Path(__file__).resolve().parents[2]
 sys.path.append(str(TOP / "docs" / "extensions"))
 
-from names_elsewhere import full_name
+from names_elsewhere import full_name  # noqa: E402
 
 pytest.importorskip("scipy")
 INVENTORIES = sorted((TOP / "docs" / "inventories").glob("*.inv"))
 ENTRY = re.compile(r"([\w.]+) (class|data|exception|function|mod) ([\w./-]+\.html)")
 # Code in a text of Markdown or of a docstring that begins with a name of NumPy's or SciPy's.
-NAMED = re.compile(r"(?<!`)`{1,2}((?:np|numpy|scipy|optimize|stats|math|functools|itertools)\.[\w.]*\w)")
+NAMED = re.compile(
+    r"(?<!`)`{1,2}((?:np|numpy|scipy|optimize|stats|math|functools|itertools)\.[\w.]*\w)"
+)
 
 
 def entries(path):
@@ -66,6 +67,8 @@ def test_each_name_that_a_page_refers_to_has_an_address():
         except (ImportError, AttributeError):
             continue  # such as scipy.special.foo, of an example
         # A method of a ufunc, and a short name of one (np.abs), have no page of their own.
-        if home in ("numpy", "scipy") or not isinstance(resolved(home), type(resolved("numpy.sin"))):
+        if home in ("numpy", "scipy") or not isinstance(
+            resolved(home), type(resolved("numpy.sin"))
+        ):
             missing |= {name} if getattr(x, "__name__", last) == last else set()
     assert set() == missing

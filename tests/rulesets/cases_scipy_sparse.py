@@ -35,7 +35,7 @@ def array(entries, format="csc"):
 
 
 def small(entries):
-    """Return ``array(entries)`` with the indices that SciPy's triangular solver wants before 1.17."""
+    """Return ``array(entries)`` with indices that spsolve_triangular takes before SciPy 1.17."""
     places = ROW.astype(np.intc), COLUMN.astype(np.intc)
     return sparse.coo_array((entries, places), shape=(4, 4)).tocsc()
 

@@ -28,7 +28,7 @@ from ..native.operation import INPUT, NO_OPTIONS, Operation
 from ..record.cache_key import with_inputs
 from ..record.constants import Constants
 from ..record.recorder import Recorder
-from .report import ExplainedStep, Explanation, spent_by_line
+from .report import TIME_TITLE, ExplainedStep, Explanation, spent_by_line
 
 TIMES_SHOWN = 10
 CUTS_SHOWN = 10
@@ -196,7 +196,7 @@ def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explana
             lines.append(f"an infinity came before it: {steps[recorder.infinite]}")
     reached = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
     lines += _cuts(steps, moving, None if y is None else reached)
-    lines += ["where the time went:", *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
+    lines += [TIME_TITLE, *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
     return Explanation("\n".join([*lines, "steps:"]), steps, bad)
 
 

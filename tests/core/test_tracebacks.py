@@ -278,8 +278,8 @@ def test_names_that_are_not_there_and_requests_that_are_called():
     from scipy import optimize
 
     error = caught(lambda: optimize.minimize(lambda x: x @ x, X, jac=cr.ad))
-    assert __file__ == files(error)[-1]
-    assert "cr.adopt" in str(error)
+    assert "_ad.py" not in files(error)[-1]  # frames of SciPy, which called it, stay
+    assert "in test_tracebacks.py:" in str(error)
 
 
 def test_a_pullback_and_a_pushforward():

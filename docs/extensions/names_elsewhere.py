@@ -17,6 +17,7 @@ TYPES = {
     **{name: f":exc:`python:{name}`" for name in ERRORS},
     "Any": "typing.Any",
     "array_like": "numpy.typing.ArrayLike",
+    "callable": ":obj:`python:callable`",  # numpydoc's own has brackets
     "bool": ":class:`python:bool`",
     "dtype": "numpy.dtype",
     "None": ":data:`python:None`",

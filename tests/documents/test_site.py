@@ -131,7 +131,7 @@ PYTHON = "https://docs.python.org/3/library"
     ("page", "address"),
     [
         ("generated/reference/chainrules.grad", f"{PYTHON}/functions.html#callable"),
-        ("generated/reference/chainrules.TangentError", f"{PYTHON}/exceptions.html#TypeError"),
+        ("generated/reference/chainrules.TangentError", f"{PYTHON}/exceptions.html#ValueError"),
         ("generated/reference/chainrules.linearize", f"{PYTHON}/typing.html#typing.Any"),
         ("reference/limits", f"{NUMPY}/numpy.matrix.html#numpy.matrix"),
     ],

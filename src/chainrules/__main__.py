@@ -110,12 +110,8 @@ def show_map() -> bool:
     def damped(w: Any) -> Callable:
         return lambda x: np.exp(-x) * np.sin(w * x)
 
-    print(
-        "  cr.map(f, xs) applies a function that it knows nothing of. Its rule asks whoever computes"
-    )
-    print(
-        "  the derivative for that of f, so one rule serves each mode. cr.which says which is found:"
-    )
+    print("  cr.map applies a function that it knows nothing of: its rules ask whichever engine is")
+    print("  at work for the derivative of that. cr.which says which rule an engine finds:")
     for mode, table, config in (
         ("forward", cr.frule, cr.ForwardConfig()),
         ("reverse", cr.rrule, cr.ReverseConfig()),

@@ -13,6 +13,22 @@ level_of_array(PyObject *x)
     return is_traced_array(x) ? SLOT(x, AT_LEVEL) : NULL;
 }
 
+/* Give an array its value back that a write has taken. -1 for an error that ends the run. */
+static int
+with_value(PyObject *x)
+{
+    if (x == NULL || !is_traced_array(x) || SLOT(x, PRIMAL) != NULL) {
+        return 0;
+    }
+    PyObject *primal = PyObject_GetAttrString(x, "primal");
+    Py_XDECREF(primal);
+    if (primal == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear(); /* Python says what is wrong */
+        return 0;
+    }
+    return primal == NULL ? -1 : 0;
+}
+
 /* Whether `x` is an active array of `level`: on a tape its value may be traced further out. */
 static int
 is_active_array(PyObject *x, PyObject *level)
@@ -353,6 +369,9 @@ on_arrays(const Operation *operation, PyObject *a, PyObject *b)
     }
     if (level == NULL || !is_accelerated(level) || !is_open(level)) {
         return UNHANDLED;
+    }
+    if (with_value(a) < 0 || with_value(b) < 0) {
+        return NULL;
     }
     int a_active = is_active(a, level), b_active = b != NULL && is_active(b, level);
     if (!is_known(a, level, a_active) || (b != NULL && !is_known(b, level, b_active))

@@ -90,6 +90,7 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
 {
     PyObject *level = live_batch(is_batched_number(a) ? a : b);
     if (level == NULL || FRULE_SCALARS == NULL
+        || PyCFunction_Check(operation->f) /* of Python's math, which takes no arrays */
         || PyDict_Contains(FRULE_SCALARS, operation->f) != 1) {
         PyErr_Clear();
         return UNHANDLED;

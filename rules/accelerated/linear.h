@@ -13,6 +13,7 @@ static Py_ssize_t BLOCK_VALUES;                              /* of blocks */
 
 /* Functions of Python that the rules are applied by. */
 static PyObject *ARE_SETTINGS, *SHARES_MEMORY, *REGISTER_VIEW, *SHARE_IN_BLOCK;
+static PyObject *BATCH_RULES, *MATMUL; /* the rules of users by function; NumPy's function */
 
 PyDoc_STRVAR(register_linear_doc,
 "register_linear(linear_rule, bilinear_rule, are_settings, shares_memory, register_view)\n--\n\n"
@@ -40,21 +41,24 @@ register_linear(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(register_blocks_doc,
-"register_blocks(block, share_in_block)\n--\n\n"
-"Note the class of blocks, and the function that runs a rule's own on them.");
+"register_blocks(block, share_in_block, batch_rules, matmul)\n--\n\n"
+"Note the class of blocks, the function that runs a rule's own on them, users' rules, and matmul.");
 
 static PyObject *
 register_blocks(PyObject *module, PyObject *args)
 {
     PyTypeObject *block;
-    PyObject *share;
-    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &block, &share)
+    PyObject *share, *rules, *matmul;
+    if (!PyArg_ParseTuple(args, "O!OO!O", &PyType_Type, &block, &share, &PyDict_Type, &rules,
+                          &matmul)
         || offset_of(block, "values", &BLOCK_VALUES) < 0) {
         return NULL;
     }
     Py_INCREF(args);
     BLOCK = block;
     SHARE_IN_BLOCK = share;
+    BATCH_RULES = rules;
+    MATMUL = matmul;
     Py_RETURN_NONE;
 }
 
@@ -86,6 +90,8 @@ is_result(PyObject *y, PyObject *level)
 
 /* ---- forward ---- */
 
+#define SMALL_MATRIX 512 /* entries, up to which products are not divided up: see LARGE_MATRIX */
+
 static PyObject *
 in_block(PyObject *values)
 {
@@ -109,6 +115,46 @@ block_share(const LinearCall *call, PyObject *x, PyObject *z)
     return y;
 }
 
+/* The share of a tangent in a block in `a @ b`, of small arrays, as `matmul_block` has it;
+   UNHANDLED for others. */
+static PyObject *
+share_in_product(const LinearCall *call, PyObject *xdot, int i)
+{
+    PyObject *other = i == 0 ? call->z : call->x;
+    int known = PyDict_GET_SIZE(call->options) > 0 ? 0 : PyDict_Contains(BATCH_RULES, MATMUL);
+    if (known != 0 || !is_float64_array(xdot) || !is_float64_array(other)) {
+        return known < 0 ? NULL : UNHANDLED;
+    }
+    PyArrayObject *block = (PyArrayObject *)xdot, *matrix = (PyArrayObject *)other;
+    int rank = PyArray_NDIM(block) - 1, beside = PyArray_NDIM(matrix);
+    if (rank < 1 || rank > 2 || beside < 1 || beside > 2 || PyArray_SIZE(matrix) > SMALL_MATRIX) {
+        return UNHANDLED;
+    }
+    if (i == 1) {
+        PyObject *turned = rank == 2 ? Py_NewRef(other) : PyArray_Transpose(matrix, NULL);
+        PyObject *y = turned == NULL ? NULL
+                      : rank == 2    ? PyNumber_MatrixMultiply(turned, xdot)
+                                     : PyNumber_MatrixMultiply(xdot, turned);
+        Py_XDECREF(turned);
+        return y;
+    }
+    if (rank == 1) {
+        return PyNumber_MatrixMultiply(xdot, other);
+    }
+    /* One product with all rows at once. */
+    npy_intp *shape = PyArray_DIMS(block);
+    npy_intp rows[2] = {shape[0] * shape[1], shape[2]};
+    npy_intp all[3] = {shape[0], shape[1], beside == 2 ? PyArray_DIM(matrix, 1) : 0};
+    PyArray_Dims of_rows = {rows, 2}, of_all = {all, beside + 1};
+    PyObject *flat = PyArray_Newshape(block, &of_rows, NPY_CORDER);
+    PyObject *product = flat == NULL ? NULL : PyNumber_MatrixMultiply(flat, other);
+    PyObject *y = product == NULL ? NULL
+                                  : PyArray_Newshape((PyArrayObject *)product, &of_all, NPY_CORDER);
+    Py_XDECREF(flat);
+    Py_XDECREF(product);
+    return y;
+}
+
 /* The share of the tangent of argument `i`. */
 static PyObject *
 share_of(const LinearCall *call, int i)
@@ -118,6 +164,12 @@ share_of(const LinearCall *call, int i)
     if (Py_TYPE(call->level) != BLOCK_DUALS) {
         return i == 0 ? evaluated(call, f, xdot, call->z)
                       : evaluated(call, f, call->x, xdot);
+    }
+    if (f == MATMUL) {
+        PyObject *product = share_in_product(call, xdot, i);
+        if (product != UNHANDLED) {
+            return product;
+        }
     }
     PyObject *block = in_block(xdot);
     PyObject *share = block == NULL ? NULL
@@ -325,6 +377,9 @@ on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *options)
         || (Py_TYPE(level) == TAPE && KIND_NODE == NULL)
         || (Py_TYPE(level) == BLOCK_DUALS && SHARE_IN_BLOCK == NULL)) {
         return UNHANDLED;
+    }
+    if (with_value(a) < 0 || with_value(b) < 0) {
+        return NULL;
     }
     int a_active = is_active_array(a, level), b_active = b != NULL && is_active_array(b, level);
     if (!(a_active ? is_known(a, level, 1) : array_beside(a, level))

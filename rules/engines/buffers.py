@@ -35,6 +35,7 @@ from ..tracing.views import (
 )
 from ..tracing.writing import hand_out
 
+_transpose = np.transpose
 # Functions that write into their first argument.
 writers: set[Any] = set()
 
@@ -107,6 +108,10 @@ class BufferLevel(Level):
         return buffer(operation(settled(a), settled(b)))
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
+        if f is _transpose and len(args) == 1 and not kwargs and type(args[0]) is BufferArray:
+            x = args[0]
+            if type(x.primal) is np.ndarray:  # the commonest view, by a short way
+                return _view_by(f, x.primal.T, x, (), {})
         if args and type(args[0]) is BufferArray and is_writer(f):
             rest = all_settled((args[1:], kwargs))
             self._receive(args[0], innermost(rest))
@@ -134,10 +139,7 @@ class BufferLevel(Level):
         if y is x.primal:
             return x
         if type(y) is np.ndarray and shares_memory(y, x.primal) and args[0] is x:
-            view = _wrapped(y)
-            given = {"f": f, "before": (), "rest": args[1:], "options": kwargs}
-            register_view(view, x, view_by, given)
-            return view
+            return _view_by(f, y, x, args[1:], kwargs)
         if type(y) is np.ndarray and y.base is None:
             return y
         if any(shares_memory(part, x.primal) for part in iterate_leaves(y)):
@@ -249,6 +251,12 @@ def _wrapped(y: np.ndarray) -> Any:
     traced.primal = y
     traced.at_level = BUFFERS
     return traced
+
+
+def _view_by(f: Function, y: np.ndarray, x: Traced, rest: tuple, options: dict) -> Any:
+    view = _wrapped(y)
+    register_view(view, x, view_by, {"f": f, "before": (), "rest": rest, "options": options})
+    return view
 
 
 def _getitem(x: Any, index: Index) -> Any:

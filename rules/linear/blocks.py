@@ -159,7 +159,7 @@ def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
     if kwargs and blocks_in(kwargs.values()):
         return NotImplemented
     kind = frule.kind_of(f)
-    if _is_elementwise(f, kind):
+    if _is_elementwise(f, kind) and f not in _forms:
         y = _entry_by_entry(f, args, kwargs)
         if type(y) is tuple:
             return tuple(map(Block, y))
@@ -328,4 +328,4 @@ def share_in_block(kind: Any, args: tuple, options: dict) -> Any:
 
 
 if numbers is not None:
-    numbers.register_blocks(Block, share_in_block)
+    numbers.register_blocks(Block, share_in_block, _rules, np.matmul)

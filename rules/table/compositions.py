@@ -26,7 +26,7 @@ from ..signatures import name_of, parameters, positional_names, without_defaults
 from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.object_arrays import healed, holds_traced
-from .kinds import Kind, options_of
+from .kinds import Kind, ScalarRule, options_of
 
 # Options that say how to compute, and not what; and those that the library's own value obeys. No
 # body need take them.
@@ -82,9 +82,10 @@ class Composed(Kind):
 
     ``run`` answers a call, and ``inner`` is what other rules call by the name of the body: it keeps
     no value of the library's, but calls the library where the body asks what that gives (``own``).
+    ``of_numbers``, an elementwise rule, answers calls with as many arguments as it has.
     """
 
-    __slots__ = ("_placed", "asks", "body", "inner", "keeps_own", "of_scipy", "run")
+    __slots__ = ("_placed", "asks", "body", "inner", "keeps_own", "of_numbers", "of_scipy", "run")
     label = "composed of other functions"
 
     def __init__(self, f: Function, body: Callable, line: str, value: str | None = None) -> None:
@@ -100,8 +101,12 @@ class Composed(Kind):
         self.inner = self._beside_own() if self.asks else body
         self.run = self._with_own_value if self.keeps_own else self._composition
         self._placed: float | None = None
+        self.of_numbers: ScalarRule | None = None
 
     def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
+        short = self.of_numbers
+        if short is not None and not kwargs and len(args) == short.count:
+            return short.answer(level, f, args, kwargs, settings)
         return self.run(*args, **kwargs)
 
     def frule(

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from multipledispatch.variadic import Variadic
 
 from ...config import RuleError, caller_line, defined_at
@@ -228,7 +229,9 @@ def fresh_array(*functions: Function) -> None:
         add_kind(f, FreshArray(f, 0, None, caller_line()))
 
 
-def composed(f: Function, *, value: str | None = None) -> Callable[[Callable], Callable]:
+def composed(
+    f: Function, *, value: str | None = None, of_numbers: np.ufunc | None = None
+) -> Callable[[Callable], Callable]:
     """Decorator: differentiate ``f`` through the function below, which does the same.
 
     Parameters
@@ -237,6 +240,8 @@ def composed(f: Function, *, value: str | None = None) -> Callable[[Callable], C
     value : "own", optional
         The value, with its last bit, its shape and its errors, is what ``f`` itself returns; the
         function below gives the derivative. It is handed that value if it has a parameter ``own``.
+    of_numbers : ufunc, optional
+        Whose elementwise rule is that of ``f``, too, for as many arguments as it takes.
 
     Notes
     -----
@@ -259,6 +264,11 @@ def composed(f: Function, *, value: str | None = None) -> Callable[[Callable], C
     def define(body: Callable) -> Callable:
         kind = Composed(f, body, defined_at(body), value)
         add_kind(f, kind)
+        if of_numbers is not None:
+            kind.of_numbers = ScalarRule(f, rrule.scalars[of_numbers].given, kind.line)
+            kind.of_numbers.f = kind.f
+            for table in (frule, rrule):
+                table.scalars[f] = kind.of_numbers
         return kind.inner
 
     return define

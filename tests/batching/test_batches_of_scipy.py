@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as own
 
 import chainrules as cr
-from chainrules.scipy import special, stats
+from chainrules.scipy import interpolate, special, stats
 
 RNG = np.random.default_rng(8)
 XS = 0.1 + 0.8 * RNG.random((5, 3))
@@ -25,6 +25,20 @@ OF_ENTRIES = {
     "beyond the support": lambda x: stats.uniform.cdf(x * 3, 0.2, 1.0),
     "logsumexp": lambda x: special.logsumexp(x) + special.logsumexp(np.outer(x, x), axis=1),
     "softmax": lambda x: special.softmax(x) + special.log_softmax(np.outer(x, x), axis=0)[0],
+}  # fmt: skip
+
+
+X, Y = np.linspace(0.0, 1.0, 6), np.cos(3 * np.linspace(0.0, 1.0, 6))
+OF_ENTRIES |= {
+    f"{name} at points of items": lambda x, name=name: getattr(interpolate, name)(X, Y)(x)
+    for name in (
+        "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "make_interp_spline", "interp1d",
+        "KroghInterpolator", "InterpolatedUnivariateSpline",
+    )
+} | {
+    "a spline at one number": lambda x: interpolate.CubicSpline(X, Y)(x[0]),
+    "a spline's integral": lambda x: interpolate.CubicSpline(X, Y).integrate(x[0], x[1]),
+    "Krogh's slopes": lambda x: interpolate.KroghInterpolator(X, Y).derivative(x),
 }  # fmt: skip
 
 

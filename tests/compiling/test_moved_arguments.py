@@ -54,7 +54,7 @@ def test_the_gradient_at_moved_arguments(f):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for t in (0.0, 1e-3, 2e-3, -1e-3):
+        for t in (0.0, 1e-3, -1e-3):
             xs = case.along(t)
             for expected, found in zip(gradient(*xs), compiled(*xs), strict=True):
                 np.testing.assert_allclose(

@@ -106,3 +106,15 @@ def test_gradients_through_objects(name, differentiated):
             for expected, found in zip(gradient(*args), compiled(*args), strict=True):
                 np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
     assert 1 == sum(entry.recordings for entry in compiled.kinds.values())
+
+
+@pytest.mark.parametrize("name", [*CURVES, "slopes", "area", "make_lsq_spline", "splrep"])
+def test_values_where_points_alone_move(name):
+    f, (y, x, t) = PROGRAMS[name]
+    compiled = cr.compile(lambda t: f(y, x, t))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cr.CompileWarning)
+        for step in range(4):
+            points = t * (1.0 + 0.002 * step)
+            np.testing.assert_allclose(compiled(points), f(y, x, points), rtol=1e-9, atol=1e-12)
+    assert 1 == sum(entry.recordings for entry in compiled.kinds.values())

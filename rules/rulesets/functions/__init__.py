@@ -7,6 +7,7 @@ from . import (
     foreign,
     map,
     math,
+    math_batches,
     random,
     scan,
     sequences,

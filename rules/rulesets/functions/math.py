@@ -53,17 +53,17 @@ scalar_rule(math.modf, (1,), (0,))
 scalar_rule(math.frexp, (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
 
 
-@composed(math.log, value="own")
+@composed(math.log, value="own", of_numbers=np.log)
 def log(x, base=math.e):
     return np.log(x) if base == math.e else np.log(x) / np.log(base)
 
 
-@composed(cmath.log, value="own")
+@composed(cmath.log, value="own", of_numbers=np.log)
 def complex_log(z, base=math.e):
     return np.log(z + 0j) if base == math.e else np.log(z + 0j) / np.log(base + 0j)
 
 
-@composed(math.hypot, value="own")
+@composed(math.hypot, value="own", of_numbers=np.hypot)
 def hypot(*coordinates):
     return np.linalg.norm(array_of(coordinates))
 

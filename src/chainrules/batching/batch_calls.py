@@ -89,7 +89,7 @@ class BatchCalls(BatchValues):
     def run_body(self, f: Function, kind: Any, args: tuple, kwargs: dict, runs: bool) -> Any:
         """Run the Python of ``f`` on batched values, where it has no derivative of its own."""
         if isinstance(kind, Composed):
-            return kind.answer(self, f, args, kwargs, False)
+            return kind.run(*args, **kwargs)
         hashable = type(f).__hash__ is not None
         if not is_kept_whole(f) or (hashable and f in STRUCTURAL):
             return body(f)(*args, **kwargs)
@@ -131,7 +131,7 @@ class BatchCalls(BatchValues):
             return self.each(f, args, kwargs)
         self.under_way.append(f)
         try:
-            return kind.answer(self, f, args, kwargs, False)
+            return kind.run(*args, **kwargs)
         finally:
             self.under_way.pop()
 

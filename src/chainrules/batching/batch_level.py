@@ -66,7 +66,11 @@ class BatchLevel(BatchCalls):
         x = Block(a.block) if a_batched else a
         z = Block(b.block) if b_batched else b
         rank = max(rank_of(x), rank_of(z))
-        return self.wrap(operation(aligned(x, rank), aligned(z, rank)))
+        x, z = aligned(x, rank), aligned(z, rank)
+        block = None
+        if rank > 1 and ufunc is np.multiply and numbers is not None:
+            block = numbers.outer_product(x, z)
+        return self.wrap(operation(x, z) if block is None else block)
 
     def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where that is not for this level to do; None where it is."""

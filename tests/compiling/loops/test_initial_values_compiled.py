@@ -46,18 +46,23 @@ def solved(solver, p, name="lotka", **options):
     return solver(lambda t, y: f(t, y, *p), (0.0, 6.0), y0, **options)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", FIELDS)
+OPTIONS = [
+    {"t_eval": np.linspace(0.0, 6.0, 13)},
+    {"t_eval": [0.5, 2.5], "rtol": 1e-6, "atol": 1e-9},
+    {"t_eval": [6.0], "max_step": 0.2},
+    {"t_eval": [0.0, 3.0], "first_step": 0.7, "rtol": 1e-7},
+    {},
+    {"rtol": 1e-5, "max_step": 0.5},
+]
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("method", "name", "options"),
     [
-        {"t_eval": np.linspace(0.0, 6.0, 13)},
-        {"t_eval": [0.5, 2.5], "rtol": 1e-6, "atol": 1e-9},
-        {"t_eval": [6.0], "max_step": 0.2},
-        {"t_eval": [0.0, 3.0], "first_step": 0.7, "rtol": 1e-7},
-        {},
-        {"rtol": 1e-5, "max_step": 0.5},
-    ],
+        pytest.param(METHODS[(i + j) % 3], name, options, id=f"{METHODS[(i + j) % 3]}-{name}-{j}")
+        for i, name in enumerate(FIELDS)
+        for j, options in enumerate(OPTIONS)
+    ],  # each two of these meet
 )
 def test_steps_and_values_are_scipys(method, name, options, rounds):
     def f(p):

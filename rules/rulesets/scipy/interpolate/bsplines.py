@@ -260,7 +260,7 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
         return TracedBSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
 
     def __call__(self, x, nu=0, extrapolate=None):
-        if is_traced(x):
+        if innermost((x,)) is not None:
             return self.followed()(x, nu, extrapolate)
         return super().__call__(x, nu, extrapolate)
 

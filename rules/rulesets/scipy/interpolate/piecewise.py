@@ -16,7 +16,6 @@ from .... import (
     NoTangent,
     StandIn,
     innermost,
-    is_traced,
     library_value,
     pair_rule,
     primitive,
@@ -268,7 +267,7 @@ class Follows(metaclass=StandIn):
         return TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
 
     def __call__(self, x, nu=0, extrapolate=None):
-        if is_traced(x):
+        if innermost((x,)) is not None:
             return self.followed()(x, nu, extrapolate)
         return super().__call__(x, nu, extrapolate)
 
@@ -278,7 +277,7 @@ class Follows(metaclass=StandIn):
         return super().integrate(a, b, extrapolate)
 
     def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        if is_traced(y):
+        if innermost((y,)) is not None:
             return self.followed().solve(y, discontinuity, extrapolate)
         return super().solve(y, discontinuity, extrapolate)
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, is_traced, library_value, value, with_values
+from .... import array_of, composed, innermost, is_traced, library_value, value, with_values
 from ..traced_objects import Interpolates, TracedFunction, as_float, valued
 from .piecewise import over, refuse, to_axis
 from .systems import or_one
@@ -109,12 +109,14 @@ class Polynomial(Interpolates):
         return TracedPolynomial(self, type(self).formula(*args, **kwargs))
 
     def derivatives(self, x, der=None):
-        if is_traced(x):
-            return self.followed().derivatives(x, der)
-        return super().derivatives(x, der)
+        if innermost((x,)) is None:
+            return super().derivatives(x, der)
+        return self.followed().derivatives(x, der)
 
     def derivative(self, x, der=1):
-        return self.followed().derivative(x, der) if is_traced(x) else super().derivative(x, der)
+        if innermost((x,)) is None:
+            return super().derivative(x, der)
+        return self.followed().derivative(x, der)
 
 
 class KroghInterpolator(Polynomial, interpolate.KroghInterpolator):

@@ -300,7 +300,7 @@ class Recorder(Level):
         try:
             rule = frule.find(None, f, args)
             if isinstance(rule, Composed):
-                return rule.answer(self, f, args, kwargs, False)
+                return rule.run(*args, **kwargs)
             if hidden:
                 raise NotRecordable(f"a function that is given to {name_of(f)}")
             return body(f)(*args, **kwargs)

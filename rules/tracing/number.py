@@ -357,8 +357,11 @@ class TracedNumber(Traced):
 
     def astype(self, dtype: DTypeLike, *args: object, **options: object) -> Any:
         options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
-        if options.get("copy", True) is False and self.dtype == np.dtype(dtype):
-            return self
+        if self.dtype == np.dtype(dtype):
+            if options.get("copy", True) is False:
+                return self
+            if not options and type_under(self) is np.ndarray:
+                return call(np.copy, (self,), {})
         if np.dtype(dtype) == OBJECT:
             return self.__array__(copy=True)  # of traced numbers, which keep the derivative
         return call(astype, (self, dtype), options)

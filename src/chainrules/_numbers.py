@@ -106,7 +106,14 @@ class Complex(builtins.complex, metaclass=_Seeing):
 def _of_numpy(cls: type) -> type:
     dtype = np.dtype(cls)
 
+    one = np.float64(1.0) if cls is np.float64 else None
+
     def of_traced(x: Any) -> Any:
+        under = type_under(x)
+        if under is cls:
+            return x
+        if under is builtins.float and one is not None:
+            return x * one  # a short way, exact
         y = as_dtype(x, dtype)
         return y[()] if builtins.hasattr(y, "__len__") else y  # of no axes: a number
 

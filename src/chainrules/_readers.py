@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import Traced, all_settled, array_of, innermost, is_traced
+from .rules import Traced, all_settled, array_of, innermost
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
 from .rules.tracing.object_arrays import (
     array_shown_by,
@@ -50,7 +50,7 @@ def _read(x: Any) -> Any:
     """Return a list that stands for an array as that, where something in it is traced."""
     if isinstance(x, np.ndarray):
         return x if x.dtype.kind != "O" else healed(x) if type(x) is np.ndarray else unmasked(x)
-    return x if is_plain(x) or not is_traced(x) or not _is_numeric(x) else array_of(x)
+    return x if is_plain(x) or innermost((x,)) is None or not _is_numeric(x) else array_of(x)
 
 
 def _numbers_of(x: Any) -> Any:

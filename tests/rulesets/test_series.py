@@ -44,3 +44,20 @@ def test_fit(family):
 def test_fit_warns_of_rank():
     with pytest.warns(np.exceptions.RankWarning):
         FUNCTIONS["polyfit"](np.ones(7), Y[:7], 1)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.5, 2.0, -1.0, 4.0], [1.0, np.inf, 2.0, 3.0], [1j, 2.0, 0.5, 1.0]]
+)
+@pytest.mark.parametrize("grid", [[0.0, 0.5, 1.0, 2.0], [0.0, 1.0, 1.0, 2.0]])
+def test_interp_of_one_number_is_that_of_an_array(grid, values):
+    grid, values = np.array(grid), np.array(values)
+    for x in (-1.0, 0.0, 0.3, 0.5, 1.0, 1.7, 2.0, 3.0, np.nan):
+        y, ydot = cr.jvp(lambda x: np.interp(x, grid, values), (x,), (1.0,))
+        ys, ysdot = cr.jvp(lambda x: np.interp(x, grid, values), (np.array([x]),), (np.ones(1),))
+        np.testing.assert_array_equal(np.interp(x, grid, values), y)
+        np.testing.assert_array_equal(ysdot[0], ydot)
+        assert type(y) is type(np.interp(x, grid, values))
+        slope = cr.grad(lambda x: np.real(np.interp(x, grid, values)))(np.float64(x))
+        np.testing.assert_array_equal(np.real(ysdot[0]), slope)
+        assert ys.dtype == y.dtype

@@ -9,17 +9,21 @@ from ... import (
     astype,
     composed,
     dtype_of,
+    innermost,
     is_lazy,
     is_traced,
     linear_rule,
     primitive,
     shape_of,
     value,
+    with_value,
     with_values,
 )
 from .accumulations import from_lanes, in_lanes
 from .elementwise import as_array, or_one
 from .ties import motion, moving_with
+
+NUMBERS = {float, np.float64}
 
 # ---- differences ----
 
@@ -167,7 +171,8 @@ def on_plain_grid(fp, x, xp):
 def slope_on_plain_grid(fp, x, xp):
     """The slope of ``np.interp`` at ``x``; to the right of a place of the grid."""
     at = Bracket(x, xp)
-    return at.slope * (fp[at.after] - fp[at.k])
+    with np.errstate(invalid="ignore"):  # of infinities outside the grid
+        return np.where(at.slope == 0, 0.0, at.slope * (fp[at.after] - fp[at.k]))[()]
 
 
 def on_plain_grid_block(fp, x, xp):
@@ -221,6 +226,19 @@ def into_two_transpose(xbarbar, space, shape, k, after, weight, weight_after):
     return weight * xbarbar[k] + weight_after * xbarbar[after]
 
 
+def interp_of_number(x, x0, xp, fp):
+    """Interpolate at one traced number ``x`` of value ``x0``, on a plain grid."""
+    y = np.interp(x0, xp, fp)
+    last = len(xp) - 1
+    k = min(max(int(xp.searchsorted(x0, side="right")) - 1, 0), last)
+    after = min(k + 1, last)
+    if x0 < xp[0] or x0 > xp[last] or after == k:
+        return with_value(0.0 * x, y)
+    with np.errstate(all="ignore"):
+        slope = 1.0 / or_one(np.float64(xp[after] - xp[k])) * (fp[after] - fp[k])
+        return with_value(slope * x, y)
+
+
 @composed(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
     if any(is_lazy(value(x)) for x in (x, xp, fp)):
@@ -229,6 +247,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
             "  compute the array before, or write the pieces with np.where"
         )
     given = x, xp, fp
+    x0 = value(x)
+    if type(x0) in NUMBERS and left is right is period is None and innermost((xp, fp)) is None:
+        return interp_of_number(x, x0, np.asarray(xp), np.asarray(fp))
     x, xp, fp = map(as_array, given)
     real = dtype_of(x).kind == "f" and dtype_of(xp).kind in "fiu"
     if real and left is right is period is None and not is_traced(xp) and dtype_of(fp).kind in "fc":

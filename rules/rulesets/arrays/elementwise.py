@@ -174,6 +174,8 @@ def power_in_exponent(y, x, p):
     Below 0 a real power exists for whole exponents only, and the real part of the logarithm
     is what joins them.
     """
+    if (type(x) is float or type(x) is np.float64) and x > 0:
+        return y * np.log(x)  # as nearly always: 2.0 ** p
     base = x + 0j if np.iscomplexobj(y) else np.abs(x)
     log = np.log(np.where(x == 0, 1, base))
     return y * np.where((x == 0) & (np.real(p) <= 0), np.nan, log)

@@ -1,5 +1,6 @@
 """Inventories of names elsewhere: each name that a page refers to is there, and exists."""
 
+import builtins
 import inspect
 import pkgutil
 import re
@@ -32,7 +33,7 @@ def entries(path):
 
 
 def resolved(name):
-    return pkgutil.resolve_name(name if "." in name else f"builtins.{name}")
+    return vars(builtins)[name] if name in vars(builtins) else pkgutil.resolve_name(name)
 
 
 @pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: path.stem)

@@ -19,13 +19,13 @@ pytest := $(python) -P -m pytest
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help test test-all mutants fuzz demo lint format types imports doctest docs notebooks pair bench price ci release clean stale
+.PHONY: help test test-all test-oldest oldest mutants fuzz demo lint format types imports doctest docs notebooks pair bench price ci release clean stale
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # As many processes as there are cores: with threads of BLAS in each they wait for one another.
-test test-all mutants fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
+test test-all oldest mutants fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
 
 # Each process begins with files of its own: what a file starts, or compiles, it does once.
 # The classic style leaves out pytest's dots and percents, in whose place tests/tools/tiers.py writes
@@ -36,6 +36,13 @@ test: $(VENV)/with-test  ## run the quick tier of the tests: 3 minutes on two co
 
 test-all: $(VENV)/with-test  ## run all tests: 12 minutes
 	$(run) --all $(ARGS)
+
+# Each package at the lower bound that pyproject.toml has for it.
+test-oldest:  ## run tests of rules and programs on the oldest versions
+	$(MAKE) oldest VENV=$(VENV)-oldest
+
+oldest: $(VENV)/with-oldest
+	$(run) $(or $(ARGS),--quick tests/core tests/programs tests/interop tests/rulesets/test_every_rule.py)
 
 mutants: $(VENV)/with-test  ## see which broken copies of the package the tests find
 	$(python) -P tests/tools/mutants.py $(ARGS)
@@ -85,11 +92,11 @@ price: $(VENV)/with-benchmarks  ## measure what derivatives cost beside differen
 ci:  ## all that CI does, in an environment of its own
 	.ci/run
 
-release: $(VENV)/with-release  ## build sdist and wheel into dist/, check them, and install each anew
+release: $(VENV)/with-release test-oldest  ## build sdist and wheel into dist/, check them, and install each anew
 	$(python) -P .ci/release.py
 
 clean:  ## remove the environments and what checks and builds leave behind
-	rm -rf .venv .venv-ci .venv-ci-newest rules/accelerated/*.so build dist docs/_build docs/generated .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-oldest .venv-ci .venv-ci-newest rules/accelerated/*.so build dist docs/_build docs/generated .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- the environment --------------------------------------------------------------------------
@@ -112,6 +119,11 @@ $(VENV)/made-in:
 	    exit 1; } >&2
 	$(PYTHON) -m venv --clear $(VENV)
 	@echo '$(CURDIR)' > $@
+
+$(VENV)/with-oldest: $(VENV)/made-in pyproject.toml building/build_hook.py $(wildcard rules/accelerated/*.[ch])
+	$(python) .ci/oldest.py test > $(VENV)/oldest.txt
+	$(python) -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/oldest.txt --editable '.[test]'
+	@touch $@
 
 # One mark for each extra. pyproject.toml may have changed what an extra needs, and the accelerator is
 # compiled anew with each.

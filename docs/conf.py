@@ -9,6 +9,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+from names_elsewhere import TYPES
 
 project = "chainrules"
 author = "the chainrules authors"
@@ -19,6 +20,7 @@ extensions = [
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
     "error_pages",
@@ -43,7 +45,17 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"
 html_math_renderer = "mathml"
+# Lists of the names that pages refer to, as inventories that people can read (version 1), so that
+# nothing is fetched: tests/documents/test_inventories.py compares them with the pages.
+intersphinx_mapping = {
+    "numpy": ("https://numpy.org/doc/stable/", "docs/inventories/numpy.inv"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "docs/inventories/scipy.inv"),
+    "python": ("https://docs.python.org/3/", "docs/inventories/python.inv"),
+}
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # what is neither below nor numpydoc's own
+numpydoc_xref_aliases = TYPES
 autodoc_typehints = "none"
 # JAX and autograd, of the extra `test`, are there; of these the interfaces are read without.
 autodoc_mock_imports = ["casadi", "pytensor", "torch"]

@@ -28,8 +28,8 @@ def test_demo():
     assert 0 == demo.returncode, demo.stdout + demo.stderr
     assert "OFF" not in demo.stdout
     for line in (
-        "ForwardConfig() has HasForwardsMode",
-        "ReverseConfig() has",
+        "forward mode: map_frule (map.py:",
+        "reverse mode: map_numbers_rrule (map.py:",
         "569 samples, 30 features",
         "Every comparison held.",
     ):

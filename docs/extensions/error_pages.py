@@ -5,7 +5,9 @@ the tests, read from there as text.
 """
 
 import ast
+import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,27 @@ warnings come first, and then each text with which a trace says no; words in bra
 | code | error | |
 |---|---|---|
 """
+# Programs run one after another in a process of its own; warnings of ours that are asked for raise.
+RUN = """
+import json, linecache, sys, types, warnings
+import chainrules
+
+ended = []
+for program, raises in json.load(sys.stdin):
+    module = sys.modules["program"] = types.ModuleType("program")
+    linecache.cache["program.py"] = len(program), None, program.splitlines(True), "program.py"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if raises:
+            warnings.simplefilter("error", chainrules.CompileWarning.__base__)
+        try:
+            exec(compile(program, "program.py", "exec"), vars(module))
+            ended.append((None, ""))
+        except Exception as error:
+            ended.append((getattr(error, "code", repr(error)), str(error)))
+print(json.dumps(ended))
+"""
+MEETS, AVOIDS = "A program that meets it", "One that does not"
 
 
 class Coded(NamedTuple):
@@ -46,20 +69,38 @@ def write_pages(app: Any, config: Any) -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     every = [*_classes(), *_rows()]
+    met = endings([(x.programs.get(MEETS, ""), issubclass(x.error, Warning)) for x in every])
     table = [f"| [{x.code}]({x.code}.md) | `{x.error.__name__}` | {x.summary} |" for x in every]
     contents = "\n".join(["", "```{toctree}", ":hidden:", "", *(x.code for x in every), "```", ""])
     (FOLDER / "index.md").write_text(HEAD + "\n".join(table) + "\n" + contents, encoding="utf-8")
-    for x in every:
-        (FOLDER / f"{x.code}.md").write_text("\n".join(_page(x)), encoding="utf-8")
+    for x, (code, message) in zip(every, met, strict=True):
+        # Where a package of the program is not here, it meets another error.
+        said = message.partition("\n[CR")[0] if code == x.code else ""
+        (FOLDER / f"{x.code}.md").write_text("\n".join(_page(x, said)), encoding="utf-8")
 
 
-def _page(x: Coded) -> Iterator[str]:
+def endings(programs: list[tuple[str, bool]]) -> list[tuple[str | None, str]]:
+    """Return the code and the message of the error that each program meets; None without one.
+
+    Beside each stands whether warnings of ours end it.
+    """
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", RUN], input=json.dumps(programs),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [(code, message) for code, message in json.loads(done.stdout.splitlines()[-1])]
+
+
+def _page(x: Coded, said: str) -> Iterator[str]:
+    """Yield the parts of a page; ``said`` is what the program gets to read."""
     yield f"# {x.code}: {x.title}\n"
     bases = [b.__name__ for b in x.error.__mro__[1:] if b.__module__ == "builtins"]
     yield f"`{x.error.__name__}`" + (f", which is also a `{bases[0]}`." if bases else ".")
     yield f"\n## Cause\n\n{x.cause}\n\n## Remedy\n\n{x.remedy}\n"
     for heading, program in x.programs.items():
         yield f"## {heading}\n\n```python\n{program.strip()}\n```\n"
+        if said and heading == MEETS:
+            yield f"```text\n{said}\n```\n"
     yield "[All codes](index.md)\n"
 
 
@@ -72,7 +113,7 @@ def _classes() -> Iterator[Coded]:
             cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
             program = PROGRAMS.get(x.code, "").strip()
             head = "import numpy as np\nimport chainrules as cr\n\n"
-            programs = {"A program that meets it": head + program} if program else {}
+            programs = {MEETS: head + program} if program else {}
             cause, remedy = _as_markdown(cause), _as_markdown(remedy)
             yield Coded(x.code, x.__name__, cause, x, cause, remedy, programs)
 
@@ -105,8 +146,7 @@ class Cases:
 
     def of(self, name: str) -> dict[str, str]:
         """Return the program that is refused, and the one that follows the remedy."""
-        headings = "A program that meets it", "One that does not"
-        parts = dict(zip(headings, self.cases.get(name, ()), strict=False))
+        parts = dict(zip((MEETS, AVOIDS), self.cases.get(name, ()), strict=False))
         return {
             heading: self._program(part)
             for heading, part in parts.items()

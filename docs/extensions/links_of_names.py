@@ -1,10 +1,16 @@
-"""Links from ``cr.name`` in a text to the page of that name in the reference."""
+"""Links from code in a text to the page of the name that it begins with.
+
+``cr.name`` leads to the reference here; names of NumPy, SciPy and Python to their documentation, by
+the inventories in docs/inventories.
+"""
 
 import re
 from typing import Any
 
 from docutils import nodes
+from names_elsewhere import full_name
 from public_names import GROUPS
+from sphinx.ext.intersphinx import InventoryAdapter
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
@@ -16,19 +22,25 @@ PLAIN = {name for name in NAMES if "_" in name} | {*GROUPS["Derivatives"]}
 
 
 class LinkNames(SphinxPostTransform):
-    """Make each piece of code in a text that begins with a public name a link to its page."""
+    """Make each piece of code in a text that begins with a known name a link to its page."""
 
     default_priority = 200
 
     def run(self, **kwargs: Any) -> None:
         here = self.env.current_document.docname
+        inventory = InventoryAdapter(self.env).main_inventory
+        elsewhere = {name: item.uri for kind in inventory.values() for name, item in kind.items()}
         for code in list(self.document.findall(nodes.literal)):
-            name = self._name(code.astext(), here)
-            if name is None or isinstance(code.parent, nodes.reference):
+            if isinstance(code.parent, nodes.reference):
                 continue
-            page = f"{REFERENCE}chainrules.{name}"
-            if page != here:
-                code.replace_self(make_refnode(self.app.builder, here, page, "", code.deepcopy()))
+            text = code.astext()
+            if name := self._name(text, here):
+                page = f"{REFERENCE}chainrules.{name}"
+                if page != here:
+                    link = make_refnode(self.app.builder, here, page, "", code.deepcopy())
+                    code.replace_self(link)
+            elif address := elsewhere.get(full_name(text, here.startswith(REFERENCE))):
+                code.replace_self(nodes.reference("", "", code.deepcopy(), refuri=address))
 
     @staticmethod
     def _name(text: str, here: str) -> str | None:

@@ -89,6 +89,8 @@ def _page(module: ModuleType, name: str) -> str:
     kind = "class" if inspect.isclass(x) else "function" if inspect.isroutine(x) else "data"
     lines = [full, "=" * len(full), "", f".. auto{kind}:: {full}"]
     lines.append("   :no-value:" if kind == "data" else "   :members:" if kind == "class" else "")
+    if kind == "class" and issubclass(x, BaseException):
+        lines.append("   :show-inheritance:")
     if kind == "data" and hasattr(x, "register"):
         lines += ["", f".. autofunction:: {full}.register"]
     if guides := sorted(path for path, text in _guides().items() if _written(name).search(text)):

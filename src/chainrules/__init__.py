@@ -139,7 +139,9 @@ if _typing.TYPE_CHECKING:
 else:  # a type checker would take it that every name exists
     from ._on_demand import completions as _completions
     from ._on_demand import find as _find
+    from .config.tracebacks import door as _door
 
+    @_door
     def __getattr__(name):
         """Load what has this name; of names of other libraries say what to write."""
         found = globals()[name] = _find(name)

@@ -104,23 +104,20 @@ def show_derivatives() -> bool:
 
 
 def show_map() -> bool:
-    headline("2  The rules of map, which call back into whichever engine asks")
+    headline("2  A function that is given a function: its rule calls back")
     xs = np.linspace(0.1, 2.0, 5)
 
     def damped(w: Any) -> Callable:
         return lambda x: np.exp(-x) * np.sin(w * x)
 
-    print(
-        "  map does not know the function that it is given: its rules ask the engine for that one's"
-    )
-    print("  derivative. Each engine finds a rule, and says why that one:")
+    print("  cr.map applies a function that it knows nothing of: its rules ask whichever engine is")
+    print("  at work for the derivative of that. cr.which says which rule an engine finds:")
     for mode, table, config in (
         ("forward", cr.frule, cr.ForwardConfig()),
         ("reverse", cr.rrule, cr.ReverseConfig()),
     ):
         _, _, found = cr.which(table, config, cr.map, damped(1.5), xs).partition(": ")
-        rule, _, reason = found.partition(", because ")
-        print(f"  {mode} mode: {rule}\n    because {reason}")
+        print(f"  {mode} mode: {found.partition(', because ')[0]}")
     print()
 
     def total(w: Any) -> Any:

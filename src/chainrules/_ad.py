@@ -3,6 +3,7 @@
 from typing import Any, NoReturn
 
 from .config import ArgumentTypeError, user_frame, user_line
+from .config.tracebacks import door
 from .rules.refusals.remedies import of_scipy
 
 
@@ -24,6 +25,7 @@ class _Exact:
 
     __slots__ = ()
 
+    @door
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         frame = user_frame()
         names = {} if frame is None else frame.f_globals

@@ -40,7 +40,7 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
         y = rules.INSTEAD[word]
     elif word in rules.REFUSED:
         y = refusing(part, f"{original}.{word}", *rules.REFUSED[word])
-    elif isinstance(part, types.FunctionType | types.BuiltinFunctionType):
+    elif isinstance(part, types.FunctionType | types.BuiltinFunctionType) or _is_cython(part):
         y = seen(part)
     if y is part:
         return part
@@ -51,6 +51,11 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
             y = rules.answers(y)  # what they return is shown, too
         found_as(y, name, word)
     return y
+
+
+def _is_cython(part: Any) -> bool:
+    """Say whether ``part`` is a function of Cython's: each of its versions has a class for them."""
+    return type(part).__name__ == "cython_function_or_method"
 
 
 def found_as(f: Any, module: str, name: str) -> None:

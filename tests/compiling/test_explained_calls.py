@@ -1,6 +1,7 @@
 """``cr.explain`` of a call: time, memory, zeros; inside derivatives; where steps end."""
 
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
@@ -153,7 +154,65 @@ def test_a_page_for_notebooks():
     assert [] == page.open
     assert {"Time by line", "Text", "<", "grad(slow): "} & set(page.texts)
     assert "cr-hot" in shown.partition("</style>")[2]
-    assert 3 == shown.count("<details")
+    assert 4 == shown.count("<details")
+
+
+def test_the_graph_of_a_page_has_an_arc_for_each_that_a_step_reads():
+    found = cr.explain(cr.grad(lambda x: np.sum(np.sin(x) * x)), X)
+    shown = found._repr_html_()
+    assert len(found.steps) == shown.count("<circle")
+    assert sum(len(x.reads) for x in found.steps) == shown.count("<path d=")
+
+
+def test_a_page_of_many_steps_has_the_first():
+    found = cr.explain(lambda x: [x := np.sin(x) for _ in range(2_000)][-1], X)
+    shown = found._repr_html_()
+    assert "the first 500 of 2001 steps" in shown
+    assert "the first 60 of 2001 steps" in shown
+    assert len(shown) < 200_000
+    assert len(found.steps) == 2001
+
+
+def test_a_page_says_what_was_found_before_its_tables():
+    found = cr.explain(lambda x: np.log(-np.round(x)), np.array([1.0, 2.0]))
+    said = found._repr_html_().partition("<details")[0]
+    assert "constant, so that no derivative passes: round in test_explained_calls.py" in said
+    assert "the first one that is not finite" in said
+
+
+def test_without_steps_the_text_is_open():
+    shown = cr.explain(cr.compile(np.sin))._repr_html_()
+    assert "<details open><summary>Text" in shown
+
+
+# ---- in a terminal ------------------------------------------------------------------------------
+
+
+def test_a_terminal_shows_tables_by_rich(capsys):
+    pytest.importorskip("rich")
+    cr.explain(cr.grad(slow), X).show()
+    lines = capsys.readouterr().out.splitlines()
+    assert any("forward, ms" in line for line in lines)
+    assert len(lines) <= 40
+    cr.explain(many, X).show()
+    assert "and 86 steps more: explanation.text" in capsys.readouterr().out
+    cr.explain(cr.vjp(slow, X)[1]).show()
+    assert "bytes" in capsys.readouterr().out
+    cr.explain(cr.compile(np.sin)).show()
+    assert "0 kinds of arguments" in capsys.readouterr().out
+
+
+def test_without_rich_a_terminal_shows_the_text(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    found = cr.explain(np.sin, X)
+    found.show()
+    assert f"{found}\n" == capsys.readouterr().out
+
+
+def test_a_graph_needs_its_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    with pytest.raises(cr.MissingPackageError, match="pip install graphviz"):
+        cr.explain(np.sin, X).graph()
 
 
 def test_what_a_page_shows_is_no_markup():

@@ -162,3 +162,9 @@ def test_an_object_that_comes_again_is_of_one_kind():
     for x, f in ((1.0, np.sin), (2.0, np.sin), (3.0, np.cos), (4.0, np.sin)):
         assert f(x) == g(x, f)
     assert len(g.kinds) == 2
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match="compile takes a function, not float") as raised:
+        cr.compile(3.0)
+    assert raised.value.code == "CR201"

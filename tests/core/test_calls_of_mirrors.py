@@ -41,7 +41,7 @@ def mirrors_of_numpy():
         plain, shown = map(importlib.import_module, (module, f"chainrules.{module}"))
         for name in sorted(set(plain.__all__) - set(LEFT_OUT.split())):
             f = getattr(plain, name)
-            if callable(f) and not isinstance(f, type):
+            if callable(f) and not isinstance(f, type) and tried(inspect.signature, f) is not None:
                 yield pytest.param(f, getattr(shown, name), id=f"{module}.{name}")
 
 

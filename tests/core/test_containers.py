@@ -10,13 +10,12 @@ import types
 import numpy as np
 import pytest
 from counted_calls import calls_of
+from test_errors import raises
 
 import chainrules as cr
 from chainrules.rules import children, innermost, iterate_leaves, map_leaves, strip
 from chainrules.rules.containers import DEEP, Within, fold
 from chainrules.rules.engines.inputs import taken
-
-from .test_errors import raises
 
 DEPTH = 1_200  # deeper than Python recurses
 X = np.array([1.0, 2.0])

@@ -272,6 +272,16 @@ def test_an_error_of_ours_ends_at_the_users_line():
     assert __file__ == files(caught(lambda: cr.grad(solves)(2.0)))[-1]
 
 
+def test_names_that_are_not_there_and_requests_that_are_called():
+    assert __file__ == files(caught(lambda: cr.backward(1.0)))[-1]
+    pytest.importorskip("scipy")
+    from scipy import optimize
+
+    error = caught(lambda: optimize.minimize(lambda x: x @ x, X, jac=cr.ad))
+    assert "_ad.py" not in files(error)[-1]  # frames of SciPy, which called it, stay
+    assert "in test_tracebacks.py:" in str(error)
+
+
 def test_a_pullback_and_a_pushforward():
     _, pullback = cr.vjp(np.sin, X)
     _, pushforward = cr.linearize(np.sin, X)

@@ -111,3 +111,15 @@ def test_each_extra_of_a_users_is_tried_alone():
     assert sorted(PROJECT["optional-dependencies"].keys() - OWN) == sorted(programs)
     for program in programs.values():
         compile(inspect.cleandoc(program), "extra", "exec")
+
+
+def test_each_package_has_one_lower_bound():
+    """So that `make test-oldest`, which holds packages at it, tests what each extra promises."""
+    bound = runpy.run_path(str(TOP / ".ci" / "oldest.py"))["BOUND"]
+    extras = {"the package": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
+    bounds: dict[str, set] = {}
+    for requirement in {x for wanted in extras.values() for x in wanted}:
+        if found := bound.fullmatch(requirement):
+            bounds.setdefault(found[1], set()).add(found[2])
+    assert len(bounds) > 30
+    assert {} == {name: found for name, found in bounds.items() if len(found) > 1}

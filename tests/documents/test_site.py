@@ -123,6 +123,24 @@ def test_search_finds_hvp():
     assert "docs/generated/reference/chainrules.hvp" == page_of["hvp"]
 
 
+NUMPY = "https://numpy.org/doc/stable/reference/generated"
+PYTHON = "https://docs.python.org/3/library"
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    [
+        ("generated/reference/chainrules.grad", f"{PYTHON}/functions.html#callable"),
+        ("generated/reference/chainrules.TangentError", f"{PYTHON}/exceptions.html#ValueError"),
+        ("generated/reference/chainrules.linearize", f"{PYTHON}/typing.html#typing.Any"),
+        ("reference/limits", f"{NUMPY}/numpy.matrix.html#numpy.matrix"),
+    ],
+)  # fmt: skip
+def test_names_elsewhere_lead_to_their_documentation(page, address):
+    """Types in a docstring, the bases of an error, functions in a text."""
+    assert f'href="{address}"' in (SITE / "docs" / f"{page}.html").read_text(encoding="utf-8")
+
+
 def test_each_public_name_has_a_page():
     for name in cr.__all__:
         page = SITE / "docs" / "generated" / "reference" / f"chainrules.{name}.html"

@@ -37,9 +37,8 @@ PRODUCTS: dict = {
     ],
     np.vecdot: [case(A, X), case(X, X[::-1] * 2), case(C, S)],
 }  # fmt: skip
-if hasattr(np, "matvec"):  # since NumPy 2.2
-    PRODUCTS[np.matvec] = [case(S, X), case(STACK, A), case(C, X), case(S32, S32[0])]
-    PRODUCTS[np.vecmat] = [case(X, S), case(A, STACK), case(C[0], S), case(S32[0], S32)]
+PRODUCTS[np.matvec] = [case(S, X), case(STACK, A), case(C, X), case(S32, S32[0])]
+PRODUCTS[np.vecmat] = [case(X, S), case(A, STACK), case(C[0], S), case(S32[0], S32)]
 L = np.linalg
 LINALG: dict = {
     L.det: SQUARE, L.inv: SQUARE, L.slogdet: SQUARE,

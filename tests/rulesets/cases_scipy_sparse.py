@@ -34,6 +34,12 @@ def array(entries, format="csc"):
     return sparse.coo_array((entries, (ROW, COLUMN)), shape=(4, 4)).asformat(format)
 
 
+def small(entries):
+    """Return ``array(entries)`` with indices that spsolve_triangular takes before SciPy 1.17."""
+    places = ROW.astype(np.intc), COLUMN.astype(np.intc)
+    return sparse.coo_array((entries, places), shape=(4, 4)).tocsc()
+
+
 def symmetric(entries):
     a = array(entries, "csr")
     return a + a.T
@@ -118,10 +124,10 @@ cases(scipys.linalg.spilu, case(B), one_dtype=True)(
 )
 cases(systems.solved, case(E, B))(lambda e, b: linalg.spsolve(array(e, "csr"), b))
 cases(systems.triangular_solved, case(E, B))(
-    lambda e, b: linalg.spsolve_triangular(sparse.triu(array(e), format="csr"), b, lower=False)
+    lambda e, b: linalg.spsolve_triangular(sparse.triu(small(e), format="csr"), b, lower=False)
 )
 cases(linalg.spsolve_triangular.__wrapped__, case(E, B), case(E, BB))(
-    lambda e, b: linalg.spsolve_triangular(sparse.tril(array(e), format="csc"), b)
+    lambda e, b: linalg.spsolve_triangular(sparse.tril(small(e), format="csc"), b)
 )
 
 for _name in iterative.SOLVERS:

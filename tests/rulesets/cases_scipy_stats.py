@@ -108,8 +108,7 @@ CASES: dict = {
 }  # fmt: skip
 if "sum_check" in inspect.signature(stats.chisquare).parameters:
     CASES[stats.chisquare].append(case(P, W, ddof=1, sum_check=False))
-if hasattr(stats, "lmoment"):
-    CASES[stats.lmoment] = [case(X), case(A, 3), case(A, [2, 4], axis=0, standardize=False)]
+CASES[stats.lmoment] = [case(X), case(A, 3), case(A, [2, 4], axis=0, standardize=False)]
 OF_ONE_DTYPE = set(CASES)
 TOLERANCES = {stats.expectile: 1e-5}  # SciPy looks for it by steps
 FIXED = {

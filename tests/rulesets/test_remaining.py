@@ -38,7 +38,6 @@ def test_trim_zeros(trim):
     both(lambda x: np.trim_zeros(np.concatenate([np.zeros(2), x, np.zeros(1)]), trim), X[0, 0])
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.2.0", reason="of vectors only")
 def test_trim_zeros_of_grids():
     for axis in (None, 0, -1, (0, 1), ()):
         y = cr.vjp(lambda x, axis=axis: np.trim_zeros(x, axis=axis), PADDED)[0]

@@ -87,14 +87,6 @@ def paths(x, path=()):
 NO_STACKS = {linalg.hankel, linalg.block_diag, linalg.norm, *cases_scipy_linalg.RICCATI}
 
 
-def takes_stacks():
-    try:
-        return linalg.cholesky(np.stack([DEFINITE, DEFINITE])).ndim == 3
-    except ValueError:
-        return False
-
-
-@pytest.mark.skipif(not takes_stacks(), reason="since SciPy 1.15")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("f", "args", "kwargs"),
@@ -218,7 +210,6 @@ def test_integers():
     )
 
 
-@pytest.mark.skipif(not takes_stacks(), reason="since SciPy 1.15")
 def test_empty():
     empty = np.zeros((0, 0))
     for f in (linalg.inv, linalg.expm, linalg.eigvalsh, linalg.svdvals):

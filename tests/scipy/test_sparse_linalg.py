@@ -104,7 +104,6 @@ def test_single_precision():
         assert [part.dtype for part in found] == [np.float32, np.float32]
 
 
-@pytest.mark.filterwarnings("ignore:CSR matrix format is required")  # SciPy 1.13
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("lower", [False, True])
 def test_triangular_systems(lower, unit):

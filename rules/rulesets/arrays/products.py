@@ -138,9 +138,8 @@ def vecmat_right(ybar, a, b):
     return np.expand_dims(a, -1) * np.expand_dims(ybar, -2)
 
 
-if hasattr(np, "matvec"):  # NumPy 2.2
-    bilinear_rule(np.matvec, matvec_left, matvec_right)
-    bilinear_rule(np.vecmat, vecmat_left, vecmat_right)
+bilinear_rule(np.matvec, matvec_left, matvec_right)
+bilinear_rule(np.vecmat, vecmat_left, vecmat_right)
 
 
 # y = sum_i conj(a_i) b_i

@@ -159,11 +159,10 @@ scalar_rule(special.wright_bessel,
             numerical(special.wright_bessel, 0, above(0)),
             numerical(special.wright_bessel, 1, above(0)),
             lambda _, a, b, x: special.wright_bessel(a, a + b, x))
-if hasattr(special, "log_wright_bessel"):  # new in SciPy 1.14
-    scalar_rule(special.log_wright_bessel,
-                numerical(special.log_wright_bessel, 0, above(0)),
-                numerical(special.log_wright_bessel, 1, above(0)),
-                lambda y, a, b, x: np.exp(special.log_wright_bessel(a, a + b, x) - y))
+scalar_rule(special.log_wright_bessel,
+            numerical(special.log_wright_bessel, 0, above(0)),
+            numerical(special.log_wright_bessel, 1, above(0)),
+            lambda y, a, b, x: np.exp(special.log_wright_bessel(a, a + b, x) - y))
 
 scalar_rule(special.wrightomega, lambda y, _z: y / (1 + y))
 # fmt: on

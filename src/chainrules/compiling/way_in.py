@@ -128,7 +128,9 @@ def compile(  # type: ignore[misc]
                 "value of an option", name=name, x=repr(x), known=", ".join(map(repr, known))
             )
     if type(threads) is not int or threads < 1:
-        raise ValueError(f"threads={threads!r} is no number of threads")
+        raise refusal(
+            "value of an option", name="threads", x=repr(threads), known="1, 2, 3 and so on"
+        )
     if not callable(f):
-        raise TypeError(f"compile takes a function, not a {type(f).__name__}")
+        raise refusal("no function", name="compile", x=type(f).__name__)
     return Compiled(f, captured, paths, fallback, check, threads, progress)

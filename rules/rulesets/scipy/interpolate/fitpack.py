@@ -182,20 +182,20 @@ def splprep(x, w=None, u=None, ub=None, ue=None, k=3, task=0, s=None, t=None, fu
 
 INSTEAD = {}
 
-if hasattr(interpolate, "make_splrep"):  # since SciPy 1.15
 
-    @functools.wraps(interpolate.make_splrep)
-    def make_splrep(x, y, *, w=None, xb=None, xe=None, k=3, s=0, t=None, nest=None, bc_type=None):
-        if innermost((x, y, w, xb, xe, s, t)) is None:
-            given = {"w": w, "xb": xb, "xe": xe, "k": k, "s": s, "t": t, "nest": nest}
-            given |= {} if bc_type is None else {"bc_type": bc_type}
-            return seeing_points(interpolate.make_splrep(x, y, **given))
-        if s != 0 or t is not None or xb is not None or xe is not None or bc_type is not None:
-            refuse(f"make_splrep {SMOOTHING} or t, xb, xe, bc_type", GIVE_KNOTS)
-        return make_interp(x, y, k=k)
+@functools.wraps(interpolate.make_splrep)
+def make_splrep(x, y, *, w=None, xb=None, xe=None, k=3, s=0, t=None, nest=None, bc_type=None):
+    if innermost((x, y, w, xb, xe, s, t)) is None:
+        given = {"w": w, "xb": xb, "xe": xe, "k": k, "s": s, "t": t, "nest": nest}
+        given |= {} if bc_type is None else {"bc_type": bc_type}
+        return seeing_points(interpolate.make_splrep(x, y, **given))
+    if s != 0 or t is not None or xb is not None or xe is not None or bc_type is not None:
+        refuse(f"make_splrep {SMOOTHING} or t, xb, xe, bc_type", GIVE_KNOTS)
+    return make_interp(x, y, k=k)
 
-    composed(interpolate.make_splrep)(make_splrep)
-    INSTEAD["make_splrep"] = make_splrep
+
+composed(interpolate.make_splrep)(make_splrep)
+INSTEAD["make_splrep"] = make_splrep
 
 
 # ---- objects ------------------------------------------------------------------------------------

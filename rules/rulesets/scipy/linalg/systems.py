@@ -117,9 +117,8 @@ def entries_in_place(a, assume_a):
 
 @primitive
 def dense_solve(a, b, *, assume_a, lower, transposed, check_finite):
-    options = {} if assume_a is None else {"assume_a": assume_a}  # in SciPy 1.13 not None
-    options |= {"lower": lower, "transposed": transposed, "check_finite": check_finite}
-    return linalg.solve(a, b, **options)
+    options = {"lower": lower, "transposed": transposed, "check_finite": check_finite}
+    return linalg.solve(a, b, assume_a=assume_a, **options)
 
 
 def dense_product(a, y, *, assume_a, lower, transposed, check_finite):

@@ -1,7 +1,5 @@
 """The periodogram of samples at times of any distance."""
 
-from inspect import signature
-
 import numpy as np
 from scipy import signal
 
@@ -38,19 +36,17 @@ def fitted_power(x, y, freqs, weights, floating):
     return a, b, 2 * (a * yc + b * ys), tau, variance
 
 
-if "weights" in signature(signal.lombscargle).parameters:  # since SciPy 1.15
-
-    @composed(signal.lombscargle, value="own")
-    def lombscargle(x, y, freqs, precenter=False, normalize=False, *, weights=None,
-                    floating_mean=False):  # fmt: skip
-        if precenter is True:
-            raise MissingRuleError("scipy.signal.lombscargle has no rule for precenter.\n"
-                                   "  give it y - np.mean(y)")  # fmt: skip
-        x, y, freqs = array(x), array(y), array(freqs)
-        weights = np.ones(np.shape(x)) if weights is None else array(weights)
-        a, b, power, tau, variance = fitted_power(x, y, freqs, weights, floating_mean)
-        if normalize in (False, "power"):
-            return power * (np.shape(x)[0] / 4)
-        if normalize == "amplitude":
-            return (a + 1j * b) * np.exp(1j * tau)
-        return power / (2 * variance)
+@composed(signal.lombscargle, value="own")
+def lombscargle(x, y, freqs, precenter=False, normalize=False, *, weights=None,
+                floating_mean=False):  # fmt: skip
+    if precenter is True:
+        raise MissingRuleError("scipy.signal.lombscargle has no rule for precenter.\n"
+                               "  give it y - np.mean(y)")  # fmt: skip
+    x, y, freqs = array(x), array(y), array(freqs)
+    weights = np.ones(np.shape(x)) if weights is None else array(weights)
+    a, b, power, tau, variance = fitted_power(x, y, freqs, weights, floating_mean)
+    if normalize in (False, "power"):
+        return power * (np.shape(x)[0] / 4)
+    if normalize == "amplitude":
+        return (a + 1j * b) * np.exp(1j * tau)
+    return power / (2 * variance)

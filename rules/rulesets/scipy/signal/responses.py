@@ -5,7 +5,6 @@
 import math
 
 import numpy as np
-import scipy
 from scipy import signal
 
 from .....config import MissingRuleError
@@ -106,18 +105,13 @@ def freqs_zpk(z, p, k, worN=200, *, own):
     return w, k * from_roots(z, s) / from_roots(p, s)
 
 
-# Before SciPy 1.14 the denominator of a complex filter is not conjugated.
-TAKES_COMPLEX_FOR_REAL = np.lib.NumpyVersion(scipy.__version__) < "1.14.0"
-
-
 @composed(signal.group_delay, value="own")
 def group_delay(system, w=512, whole=False, fs=2 * np.pi, *, own):
     refuse_traced(signal.group_delay, fs=fs)
     b, a = map(vector, system)
     w = angles(own[0], w, fs)
     z = np.exp(-1j * w)
-    turned = np.flip(a) if TAKES_COMPLEX_FOR_REAL else np.conj(np.flip(a))
-    c = np.convolve(b, turned)
+    c = np.convolve(b, np.conj(np.flip(a)))
     slope = polynomial(c * np.arange(np.shape(c)[0]), z) / polynomial(c, z)
     return w * (fs / (2 * np.pi)), np.real(slope) - np.shape(a)[0] + 1
 

@@ -65,26 +65,25 @@ def differential_entropy(values, window_length=None, base=None, axis=0, method="
 
 # ---- moments and quantiles --------------------------------------------------------------------
 
-if hasattr(stats, "lmoment"):  # since SciPy 1.15
 
-    @composed(stats.lmoment, value="own")
-    def lmoment(sample, order=None, axis=0, sorted=False, standardize=True):
-        """Sums of the numbers in order, with the weights of Legendre's polynomials.
+@composed(stats.lmoment, value="own")
+def lmoment(sample, order=None, axis=0, sorted=False, standardize=True):
+    """Sums of the numbers in order, with the weights of Legendre's polynomials.
 
-        Source: Hosking (1990).
-        """
-        x = in_one_axis(sample, axis)
-        x = x if sorted else np.sort(x, axis=-1)
-        n, order = np.shape(x)[-1], np.asarray([1, 2, 3, 4] if order is None else order)
-        k = np.arange(np.max(order))
-        signs = (-1.0) ** (k[:, None] - k)
-        legendre = signs * special.binom(k[:, None], k) * special.binom(k[:, None] + k, k)
-        most = np.where(k < n, special.binom(n - 1, k), np.nan)[:, None]  # of fewer there is none
-        below = special.binom(np.arange(n), k[:, None]) / most / n
-        y = np.stack([x @ (row[: i + 1] @ below[: i + 1]) for i, row in enumerate(legendre)])
-        if standardize and len(k) > 2:
-            y = np.concatenate([y[:2], y[2:] / y[1]])
-        return y[order - 1]
+    Source: Hosking (1990).
+    """
+    x = in_one_axis(sample, axis)
+    x = x if sorted else np.sort(x, axis=-1)
+    n, order = np.shape(x)[-1], np.asarray([1, 2, 3, 4] if order is None else order)
+    k = np.arange(np.max(order))
+    signs = (-1.0) ** (k[:, None] - k)
+    legendre = signs * special.binom(k[:, None], k) * special.binom(k[:, None] + k, k)
+    most = np.where(k < n, special.binom(n - 1, k), np.nan)[:, None]  # of fewer there is none
+    below = special.binom(np.arange(n), k[:, None]) / most / n
+    y = np.stack([x @ (row[: i + 1] @ below[: i + 1]) for i, row in enumerate(legendre)])
+    if standardize and len(k) > 2:
+        y = np.concatenate([y[:2], y[2:] / y[1]])
+    return y[order - 1]
 
 
 @composed(stats.scoreatpercentile, value="own")

@@ -28,7 +28,7 @@ from ..native.operation import INPUT, NO_OPTIONS, Operation
 from ..record.cache_key import with_inputs
 from ..record.constants import Constants
 from ..record.recorder import Recorder
-from .report import ExplainedStep, Explanation, spent_by_line
+from .report import TIME_TITLE, ExplainedStep, Explanation, spent_by_line
 
 TIMES_SHOWN = 10
 CUTS_SHOWN = 10
@@ -78,7 +78,9 @@ class _Watched(Recorder):
 
     def append(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> None:
         super().append(y, f, operands, options)
-        self.noted.append((user_place(), pulled(), time.perf_counter() - self.last))
+        took, through = time.perf_counter() - self.last, pulled()
+        # The line of a step of a pullback is that of the call which is pulled back.
+        self.noted.append((user_place() if through is None else None, through, took))
         if isinstance(y, float):
             finite = math.isfinite(y)
         else:
@@ -160,7 +162,8 @@ def _is_finite(y: Any, stop: str | None) -> bool:
     if not isinstance(y, np.ndarray | np.inexact | float | complex):
         return True
     y = np.asarray(y)
-    if y.dtype.kind not in "fc":
+    # A number that is not finite makes the sum so, which is known sooner.
+    if y.dtype.kind not in "fc" or np.isfinite(np.add.reduce(y, axis=None)):
         return True
     return not np.isnan(y).any() if stop == "nan" else bool(np.isfinite(y).all())
 
@@ -193,7 +196,7 @@ def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explana
             lines.append(f"an infinity came before it: {steps[recorder.infinite]}")
     reached = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
     lines += _cuts(steps, moving, None if y is None else reached)
-    lines += ["where the time went:", *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
+    lines += [TIME_TITLE, *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
     return Explanation("\n".join([*lines, "steps:"]), steps, bad)
 
 

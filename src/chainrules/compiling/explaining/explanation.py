@@ -42,9 +42,10 @@ def explain(
     Returns
     -------
     Explanation
-        ``print`` it: 40 lines, of which ``text`` has all. A notebook shows it as tables to be
-        folded, with dear lines marked. ``steps``, ``spent()``, ``first_bad`` and ``held`` are its
-        data, and ``dot()`` is its graph, in the language of Graphviz.
+        ``print`` it: 40 lines, of which ``text`` has all; ``show()`` prints tables, where rich is
+        installed. A notebook shows it as tables and a graph to be folded, with dear lines marked.
+        ``steps``, ``spent()``, ``first_bad`` and ``held`` are its data, and ``dot()`` is its graph,
+        in the language of Graphviz.
 
     Examples
     --------

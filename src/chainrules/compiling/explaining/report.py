@@ -1,22 +1,17 @@
-"""Explanation as a reader gets it: text of 40 lines, data, a page in a notebook, a graph."""
+"""Explanation as a reader gets it: text of 40 lines, data, a graph; ``page`` and ``terminal``."""
 
-import html
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...config import MissingPackageError, user_line
 from ...reverse.held import Held
 from ..ir.forms import ValueForm
 from ..ir.printing import shown
+from .page import hot_of, page_of
 
 LINES_SHOWN = 40  # lines that a text shows
-HOT = 0.2  # share of the time from which a line is marked
 
-Row = tuple[bool, tuple[object, ...]]  # whether it is marked, and its cells
-
-_STYLE = (
-    "<style>.cr-explanation table {font-family: monospace; text-align: left} "
-    ".cr-explanation td {text-align: left} .cr-hot {font-weight: bold; color: firebrick}</style>"
-)
+TIME_TITLE = "where the time went:"
 
 
 class ExplainedStep(NamedTuple):
@@ -120,45 +115,38 @@ class Explanation:
         """Return the time of each line of the user's, forward and back, the dearest first."""
         return spent_by_line(self.steps)
 
+    @property
+    def said(self) -> list[str]:
+        """The lines before tables and steps: the size, constants, the first bad number."""
+        lines = self._head.splitlines()
+        if not (self.steps or self.held):
+            return lines[:1]
+        tables = (TIME_TITLE, "steps:")
+        end = next((k for k, line in enumerate(lines) if line in tables), 1)
+        return lines[:end]
+
     def _repr_html_(self) -> str:
-        """Return the explanation for a notebook: tables to be folded, with dear lines marked."""
-        head, *_ = self._head.splitlines() or [""]
-        parts = [_STYLE, '<div class="cr-explanation">', f"<p>{html.escape(head)}</p>"]
-        spent = self.spent()
-        if spent:
-            total = sum(x.seconds for x in spent) or 1.0
-            rows: list[Row] = [
-                (
-                    x.seconds / total >= HOT,
-                    (x.line, f"{1e3 * x.forward:.3f}", f"{1e3 * x.backward:.3f}", x.steps, x.name),
-                )
-                for x in spent
-            ]
-            titles: tuple[str, ...] = "line", "forward, ms", "back, ms", "steps", "most in"
-            parts.append(_folded("Time by line", _table(titles, rows), is_open=True))
-        if self.held:
-            total = sum(x.bytes for x in self.held)
-            rows = [
-                (x.bytes / total >= HOT, (x.line, x.name, f"{x.bytes:,}", x.operations))
-                for x in self.held
-            ]
-            titles = "line", "operation", "bytes", "of them"
-            parts.append(_folded("Memory by line", _table(titles, rows), is_open=True))
-        if self.steps:
-            rows = [
-                (not x.finite, (k, x.line, x.name, shown(x.form), _steps_read(x.reads), _marks(x)))
-                for k, x in enumerate(self.steps)
-            ]
-            titles = "step", "line", "call", "result", "reads", ""
-            parts.append(_folded(f"{len(rows)} steps", _table(titles, rows)))
-        parts += [_folded("Text", f"<pre>{html.escape(self.text)}</pre>"), "</div>"]
-        return "\n".join(parts)
+        """Return the explanation for a notebook: tables and a graph, to be folded."""
+        return page_of(self)
+
+    def __rich__(self) -> Any:
+        """Return the explanation as rich draws it in a terminal."""
+        from .terminal import drawn
+
+        return drawn(self)
+
+    def show(self) -> None:
+        """Print the explanation, by rich where that is installed."""
+        try:
+            from rich.console import Console
+        except ImportError:
+            print(self)
+        else:
+            Console(highlight=False).print(self)
 
     def dot(self) -> str:
         """Return the steps as a graph in the language of Graphviz, with dear lines in color."""
-        spent = self.spent()
-        total = sum(x.seconds for x in spent)
-        hot = {x.line for x in spent if x.seconds >= HOT * total}
+        hot = {x.line for x in hot_of(self.spent(), lambda x: x.seconds)}
         lines = ["digraph {", "node [shape=box, fontname=monospace];"]
         for k, step in enumerate(self.steps):
             label = f"{step.name}\\n{shown(step.form)}\\n{step.line}"
@@ -170,32 +158,20 @@ class Explanation:
         return "\n".join([*lines, "}"])
 
     def graph(self) -> Any:
-        """Return the steps as a ``graphviz.Source``, which a notebook draws."""
-        import graphviz  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        """Return the steps as a ``graphviz.Source``, which a notebook draws.
 
+        Raises
+        ------
+        MissingPackageError
+            Where the package ``graphviz`` is not installed.
+        """
+        try:
+            import graphviz  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        except ImportError as error:
+            raise MissingPackageError(
+                f"explanation.graph needs the package graphviz, in {user_line()}.\n"
+                "  pip install graphviz; or write explanation.dot() into a file: it is the graph, "
+                "as text",
+                name="graphviz",
+            ) from error
         return graphviz.Source(self.dot())
-
-
-def _folded(title: str, content: str, is_open: bool = False) -> str:
-    opened = " open" if is_open else ""
-    return f"<details{opened}><summary>{html.escape(title)}</summary>{content}</details>"
-
-
-def _table(titles: tuple, rows: list[Row]) -> str:
-    head = "".join(f"<th>{title}</th>" for title in titles)
-    lines = [
-        f"<tr{' class=cr-hot' if hot else ''}>"
-        + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells)
-        + "</tr>"
-        for hot, cells in rows
-    ]
-    return f"<table><tr>{head}</tr>{''.join(lines)}</table>"
-
-
-def _steps_read(reads: tuple[int, ...]) -> str:
-    return ", ".join(map(str, reads))
-
-
-def _marks(step: ExplainedStep) -> str:
-    marks = [f"in the pullback of {step.pulled}" * bool(step.pulled), "constant" * step.cuts]
-    return "; ".join([x for x in [*marks, "not finite" * (not step.finite)] if x])

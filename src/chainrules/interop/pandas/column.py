@@ -27,6 +27,7 @@ class ColumnDtype(ExtensionDtype):
     name = "traced"
     type: Any = float
     kind = "f"
+    itemsize = 8  # which pandas 3.0 asks for
     na_value = NAN
     _is_numeric = True
 

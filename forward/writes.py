@@ -26,7 +26,7 @@ from ..rules.tracing.views import (
     put_draft,
     root_of,
 )
-from ..rules.tracing.writing import begin_write, check_swap, check_write, raised, store
+from ..rules.tracing.writing import begin_write, check_swap, check_write, hand_out, raised, store
 from .still import Moving, moves_of
 
 
@@ -46,7 +46,11 @@ class DualArray(TracedArray):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         t = self.tangent
         if type(t) is Moving and not np.any(t.moves):  # a part of what is written to, as it is now
-            return np.array(self.primal, dtype)
+            array = np.array(self.primal, dtype)
+            if not copy:  # NumPy's shows the memory of ``self``
+                array.flags.writeable = False
+                hand_out(root_of(self)[0], array, for_good=array.ndim == 0)
+            return array
         return TracedArray.__array__(self, dtype, copy)
 
 

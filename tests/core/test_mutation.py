@@ -566,3 +566,43 @@ def test_copies_of_views_whose_entries_share_memory(f):
     batch = np.stack([x, x[::-1]])
     found = cr.vmap(cr.jacrev(f))(batch)
     np.testing.assert_allclose(found[0], expected, rtol=1e-7, atol=1e-9)
+
+
+FORWARD = [
+    lambda f, x: cr.jvp(f, (x,), (x,)),
+    lambda f, x: cr.jacfwd(f)(x),
+    lambda f, x: cr.linearize(f, x),
+]
+
+
+@pytest.mark.parametrize("transform", FORWARD)
+def test_what_asarray_made_of_a_part_that_does_not_move(transform):
+    def writes_after(x):
+        y = x * x
+        y[:] = 0.5
+        seen = np.asarray(y)
+        y -= 0.1
+        return seen + 0.0 * x
+
+    with pytest.raises(cr.MutationError, match=r"np\.asarray"):
+        transform(writes_after, np.ones(2))
+
+    def writes_into(x):
+        y = x * x
+        y[:] = 0.5
+        np.asarray(y)[0] = 1.0
+        return y
+
+    with pytest.raises(cr.MutationError, match="read-only"):
+        transform(writes_into, np.ones(2))
+
+    def writes_into_a_copy(x):
+        y = x * x
+        y[:] = 0.5
+        kept = np.array(y)
+        y -= 0.1
+        kept[0] = 2.0
+        return y + kept + x
+
+    y = writes_into_a_copy(np.ones(2))
+    np.testing.assert_array_equal(cr.jvp(writes_into_a_copy, (np.ones(2),), (np.ones(2),))[0], y)

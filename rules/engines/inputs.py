@@ -54,7 +54,9 @@ def is_perturbable_input(x: Any) -> bool:
     if dtype is None or tangent_dtype(dtype) is None:
         return False
     # By the class itself: a proxy says by __class__ that it is what it stands for.
-    return issubclass(cls, _DIFFERENTIABLE) or (is_array(x) and is_array_class(x))
+    return issubclass(cls, _DIFFERENTIABLE) or (
+        x.__class__ is cls and is_array(x) and is_array_class(x)
+    )
 
 
 def is_foreign_array(x: Value) -> bool:

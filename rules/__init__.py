@@ -93,7 +93,7 @@ from .tracing.shown import as_object_array
 from .tracing.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.stop import ignore_derivatives, stop_gradient
 from .tracing.views import follow, laid_out, tie_result
-from .tracing.writing import raised, written
+from .tracing.writing import raised, refuse_overlap, written
 
 __all__ = [
     # ---- write a rule ----
@@ -228,6 +228,7 @@ __all__ = [
     "writers",
     "written",
     "raised",
+    "refuse_overlap",
     "computed_into",
     "write_out",
     "follow",

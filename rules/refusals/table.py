@@ -297,8 +297,8 @@ REFUSALS = {
     "flat written with its view": Refusal(
         "CR138",
         MutationError,
-        "x.flat is written entry by entry, and what is written to it is a view of the same array, "
-        "in {line}.",
+        "x.flat, x[mask] and a diagonal are written entry by entry, and what is written is a view "
+        "of the same array, in {line}.",
         "write a copy: v.copy()",
     ),
     "in-place dtype": Refusal(

@@ -18,7 +18,7 @@ from ..annotations import Index, Value
 from ..containers import LEAVES, children
 from ..known_classes import built_in, keepers
 from ..refusals.table import refusal
-from ..shapes import dtype_of, is_lazy
+from ..shapes import dtype_of, is_lazy, shape_of
 from .array_api import follow_standard
 from .conversions import describe, refuse_array
 from .duck_typing import hide_from_pythons
@@ -41,7 +41,7 @@ from .views import (
     shares_memory,
     slot_of,
 )
-from .writing import hand_out
+from .writing import hand_out, refuse_overlap
 
 # Slots that a write empties, and that are filled again when they are read.
 _LAZY = frozenset({"primal", "position", "tangent", "block"})
@@ -80,7 +80,7 @@ class Flat(Iterator):
         return self.base[self._coords_of(index)]  # a copy, as NumPy's
 
     def __setitem__(self, index: Index, v: Value) -> None:
-        _refuse_overlap(self.base, v)
+        refuse_overlap(self.base, v)
         self.base[self._coords_of(index)] = v
 
     def _coords_of(self, index: Index) -> tuple:
@@ -97,10 +97,12 @@ def _without_buffers(index: Index) -> Any:
     return tuple(map(_without_buffers, index)) if type(index) is tuple else index
 
 
-def _refuse_overlap(x: Value, v: Value) -> None:
-    """Refuse to write ``v`` into the entries of ``x`` one by one, if what is read changes so."""
-    if v is not x and isinstance(v, Traced) and shares_memory(v, x):
-        raise refusal("flat written with its view")
+def _is_whole_mask(index: Index, x: Value) -> bool:
+    """Say whether an index is a mask of all entries, by which NumPy writes one after another."""
+    if type(index) is tuple and len(index) == 1:
+        (index,) = index
+    mask: Any = np.asarray(index) if type(index) is list else index
+    return dtype_of(mask) == np.bool_ and len(shape_of(mask)) == len(shape_of(bare(x)))
 
 
 def _in_place(operation: Callable) -> Callable:
@@ -256,6 +258,8 @@ class TracedArray(TracedNumber):
                 v = entries_of(v)
         if type(index) is not int and type(index) is not slice:
             index = _without_buffers(index)
+            if isinstance(v, Traced) and _is_whole_mask(index, self):
+                refuse_overlap(self, v)
         root, path = root_of(self)
         for at, (f, _, _) in enumerate(path):
             if f is np.real or f is np.imag:
@@ -269,7 +273,7 @@ class TracedArray(TracedNumber):
 
     @flat.setter
     def flat(self, v: Value) -> None:
-        _refuse_overlap(self, v)
+        refuse_overlap(self, v)
         self[...] = np.resize(array_of(v), self.shape)
 
     @TracedNumber.real.setter

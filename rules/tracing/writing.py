@@ -18,7 +18,7 @@ from ..containers import LEAVES, iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import dtype_of
 from .level import Level, Traced
-from .views import Path, bare, follow, laid_out, memory_of, root_of
+from .views import Path, bare, follow, laid_out, memory_of, root_of, shares_memory
 
 if TYPE_CHECKING:
     from .array import TracedArray
@@ -37,6 +37,12 @@ def raised(buffer: Value, v: Value) -> Any:
     ):
         return v.at_level.constant(buffer)
     return buffer
+
+
+def refuse_overlap(x: Value, v: Value) -> None:
+    """Refuse to write ``v`` into the entries of ``x`` one by one, if what is read changes so."""
+    if v is not x and isinstance(v, Traced) and shares_memory(v, x):
+        raise refusal("flat written with its view")
 
 
 def written(

@@ -1,5 +1,7 @@
 """Writing into traced arrays behaves as NumPy's own arrays do, in every mode."""
 
+import warnings
+
 import numpy as np
 import pytest
 from differences import jacobian_of
@@ -606,3 +608,62 @@ def test_what_asarray_made_of_a_part_that_does_not_move(transform):
 
     y = writes_into_a_copy(np.ones(2))
     np.testing.assert_array_equal(cr.jvp(writes_into_a_copy, (np.ones(2),), (np.ones(2),))[0], y)
+
+
+OVERLAPS = {
+    "turned": lambda x: x[::-1, ::-1], "transposed": lambda x: x.T, "rows": lambda x: x[::-1],
+    "columns": lambda x: x[:, ::-1], "quarter": np.rot90, "itself": lambda x: x,
+    "vector": lambda x: x.reshape(-1)[::-1].reshape(2, 2),
+}  # fmt: skip
+PARTS = {
+    "all": lambda x: x, "row": lambda x: x[0], "last": lambda x: x[-1], "transposed": lambda x: x.T,
+    "three": lambda x: x.reshape(-1)[:3], "vector": lambda x: x.reshape(-1),
+}  # fmt: skip
+OVERLAPPING_WRITES = {
+    "diagonal": np.fill_diagonal,
+    "place": lambda a, v: np.place(a, a > -9.0, v),
+    "put": lambda a, v: np.put(a, [0, 1, 2, 3], v),
+    "putmask": lambda a, v: np.putmask(a, a > -9.0, v),
+    "copyto": np.copyto,
+    "along an axis": lambda a, v: np.put_along_axis(a, np.argsort(value_of(a), 1), v, 1),
+    "flat": lambda a, v: setattr(a, "flat", v),
+    "mask": lambda a, v: a.__setitem__(a > 0.8, v),
+    "mask of all": lambda a, v: a.__setitem__((a > -9.0,), v),
+    "places": lambda a, v: a.__setitem__([1, 0], v),
+    "in place": lambda a, v: np.add(a, v, out=a),
+    "add.at": lambda a, v: np.add.at(a, ([0, 1, 0], [0, 1, 1]), v),
+    "part": lambda a, v: a[:1].__setitem__(..., v[:1]),
+}
+
+
+def value_of(a):
+    return cr.value(a) if cr.is_traced(a) else a
+
+
+@pytest.mark.parametrize("write", OVERLAPPING_WRITES)
+@pytest.mark.parametrize("view", OVERLAPS)
+def test_writes_of_what_shares_memory_are_numpys_or_refused(view, write):
+    x = np.array([[1.203, 0.743], [1.623, 1.053]])
+    for part in PARTS.values():
+
+        def f(x):
+            a = OVERLAPS[view](x)
+            OVERLAPPING_WRITES[write](a, part(x))  # noqa: B023
+            return a * 1.0
+
+        try:
+            expected = f(x.copy())
+        except (TypeError, ValueError, IndexError):
+            continue  # of other shapes
+        for run in (
+            lambda: cr.jvp(f, (x.copy(),), (x,))[0],
+            lambda: cr.vjp(f, x.copy())[0],
+            lambda: cr.vmap(f)(x[None].copy())[0],
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", cr.BatchWarning)
+                try:
+                    found = run()
+                except (cr.MutationError, ValueError, TypeError):
+                    continue
+            np.testing.assert_array_equal(found, expected)

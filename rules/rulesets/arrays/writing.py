@@ -20,6 +20,7 @@ from ... import (
     number,
     pattern_rule,
     raised,
+    refuse_overlap,
     shape_of,
     spread,
     value,
@@ -98,6 +99,7 @@ def put_along_axis(arr, indices, values, axis=-1):
 @composed(np.fill_diagonal)
 def fill_diagonal(a, val, wrap=False):
     a = traced_target("fill_diagonal", a)
+    refuse_overlap(a, val)
     marked = np.zeros(a.shape, bool)
     np.fill_diagonal(marked, True, wrap)
     a[marked] = np.resize(array_of(val), np.count_nonzero(marked))

@@ -3,6 +3,7 @@
 import copy
 import functools
 import math
+import operator
 import warnings
 from collections import namedtuple
 from dataclasses import dataclass
@@ -714,3 +715,28 @@ def test_numbers_defer_to_objects_of_a_priority():
         cr.vmap(lambda x: x * Preferred(2.0))(x)
     with pytest.raises(TypeError, match="unsupported operand"):
         cr.grad(lambda x: x * Preferred(2.0))(x[0])
+
+
+@pytest.mark.filterwarnings("ignore::chainrules.BatchWarning")
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt])
+def test_comparisons_with_a_sequence_of_another_class(compare):
+    class Sequence:
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, k):
+            return [0.7, 1.9][k]
+
+    def f(x):
+        return np.sum(x * compare(x, Sequence()))
+
+    xs = np.array([0.7, 1.3, 2.5])
+    np.testing.assert_array_equal(cr.vmap(f)(xs), [f(x) for x in xs])
+    np.testing.assert_array_equal(cr.vmap(cr.grad(f))(xs), [cr.grad(f)(x) for x in xs])
+
+
+@pytest.mark.filterwarnings("error::chainrules.BatchWarning")
+def test_comparisons_with_texts_and_nothing():
+    xs = np.array([0.7, 1.3])
+    np.testing.assert_array_equal(cr.vmap(lambda x: x if x == "a" else 2 * x)(xs), 2 * xs)
+    np.testing.assert_array_equal(cr.vmap(lambda x: x if x != None else 2 * x)(xs), xs)  # noqa: E711

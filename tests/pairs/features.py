@@ -236,7 +236,7 @@ def integrated(body):
 SOLVER = """
     def solve(y):
         u = y
-        for _ in range(14):
+        for _ in range(30):
             u = y + body(u) / 16
         return np.asarray(u)
     return solve

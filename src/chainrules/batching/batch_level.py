@@ -31,6 +31,7 @@ from .ways import OneByOne
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
+_EQUALITIES = (np.equal, np.not_equal)
 
 
 class BatchLevel(BatchCalls):
@@ -78,7 +79,12 @@ class BatchLevel(BatchCalls):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
-            return answer_of(ufunc, operation, a, b, other)
+            y = answer_of(ufunc, operation, a, b, other)
+            sequence = hasattr(other, "__getitem__") and not isinstance(other, str | bytes | dict)
+            if y is NotImplemented and sequence and ufunc in _EQUALITIES:
+                # Python would ask whether the two are the same; NumPy reads a sequence.
+                raise OneByOne(self, f"a comparison meets a {type(other).__name__}")
+            return y
         elif type(other) is not _array and not isinstance(
             other, np.generic | float | int | complex
         ):

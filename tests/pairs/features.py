@@ -207,7 +207,7 @@ feature(
 
 
 def solved(body):
-    return lambda x: iterated(lambda u: x + body(u) / 16, x, 14)
+    return lambda x: iterated(lambda u: x + body(u) / 16, x, 30)
 
 
 def stepped(body):

@@ -1,10 +1,6 @@
 """Explanation in a terminal, as rich draws it: what was found, a table, and the first steps."""
 
-from typing import TYPE_CHECKING
-
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from .page import hot_of
 
@@ -14,12 +10,15 @@ if TYPE_CHECKING:
 TABLE_ROWS, STEPS_SHOWN = 10, 15  # so that it fits a screen
 
 
-def drawn(explanation: "Explanation") -> Group:
-    """Return an explanation as tables, with dear lines in bold."""
+def drawn(explanation: "Explanation") -> Any:
+    """Return an explanation as tables of rich, with dear lines in bold."""
+    from rich.console import Group
+    from rich.text import Text
+
     spent, held, steps = explanation.spent(), explanation.held, explanation.steps
     if not (spent or held):
         return Group(Text(str(explanation)))
-    parts: list[Text | Table] = [Text(line) for line in explanation.said]
+    parts: list[Any] = [Text(line) for line in explanation.said]
     if spent:
         time = _table("line", "forward, ms", "back, ms", "steps", "most in")
         hot = hot_of(spent, lambda x: x.seconds)
@@ -40,8 +39,10 @@ def drawn(explanation: "Explanation") -> Group:
     return Group(*parts)
 
 
-def _table(*titles: str) -> Table:
+def _table(*titles: str) -> Any:
     """Return an empty table; what has figures stands to the right."""
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     for title in titles:
         words = title in ("line", "operation", "most in")

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 # What writes into its arguments or to files, what ends the process on some of these arguments, and
 # text, which says of a traced array that it is one.
 LEFT_OUT = """
-array2string array_repr array_str bincount copyto dstack empty empty_like fill_diagonal fromfile fromstring genfromtxt info load
+array2string array_repr array_str
+bincount copyto dstack empty empty_like fill_diagonal fromfile fromstring genfromtxt info load
 loadtxt place printoptions put put_along_axis putmask save savetxt savez savez_compressed
 set_printoptions setbufsize seterr seterrcall show_config show_runtime test
 """

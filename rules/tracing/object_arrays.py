@@ -26,7 +26,7 @@ from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT
 from ..signatures import name_of
 from .funnel import array_of, is_numpys
-from .level import Traced, innermost
+from .level import Traced, innermost, value
 from .other_classes import is_computed_with, refuse_answering
 from .own_classes import is_masked_array, is_of_its_own, without_masks
 from .shown import shown
@@ -163,11 +163,28 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
     ):
         raise own_class_error(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
     try:
-        return f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+        y = f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
+        if isinstance(f, np.ufunc) or _is_of_objects(y, f(*value(args), **value(kwargs))):
+            return y
+        # A function may take another way where it meets objects: np.dot of a number.
+        raise TypeError
     except TypeError as error:  # it takes no objects, as classes with units may not
         raise own_class_error(
             next(filter(is_of_its_own, iterate_leaves((args, kwargs))))
         ) from error
+
+
+def _is_of_objects(y: Any, plain: Any) -> bool:
+    """Say whether the objects in ``y`` stand for the numbers that NumPy gives of plain arrays."""
+    if not isinstance(y, np.ndarray) or not isinstance(plain, np.ndarray | np.generic):
+        return True
+    if np.ma.isMaskedArray(plain) or np.asarray(plain).dtype.kind not in "fc":
+        return True
+    found = [value(x) for x in np.asarray(y).reshape(-1)]
+    if any(np.ndim(x) for x in found) or np.shape(y) != np.shape(plain):
+        return True  # it is told by its shape
+    expected = np.asarray(plain).reshape(-1)
+    return np.allclose(np.array(found, expected.dtype), expected, equal_nan=True)
 
 
 def _as_objects(x: Value) -> Any:

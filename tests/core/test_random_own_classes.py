@@ -135,3 +135,40 @@ def test_the_derivative_is_of_what_numpy_computes_or_refused(name, lines):
 
 def forward(f):
     return lambda x: (cr.jvp(f, (x,), (x,))[0], cr.jacfwd(f)(x))
+
+
+@pytest.mark.parametrize("f", [np.dot, np.inner])
+def test_products_of_a_number_are_numpys_or_refused(f):
+    m = ARRAYS["own results"]
+    for g in (lambda x: np.sum(np.asarray(f(x, m))), lambda x: np.sum(np.asarray(f(m, x)))):
+        for transform in (cr.value_and_grad, lambda g: lambda x: cr.jvp(g, (x,), (x,))):
+            with pytest.raises(cr.LostDerivativeError, match="OwnResults"):
+                transform(g)(np.float64(1.5))  # by objects NumPy negates it
+
+
+def test_bounds_of_what_does_not_compare_are_refused():
+    class Incomparable:
+        dtype, shape, ndim = np.dtype(float), (), 0
+
+        def __init__(self, v):
+            self.v = v
+
+        def __mul__(self, other):
+            return Incomparable(self.v * other)
+
+        __rmul__ = __mul__
+
+        def __array_ufunc__(self, ufunc, method, *xs, **options):
+            given = [x.v if isinstance(x, Incomparable) else x for x in xs]
+            return Incomparable(getattr(ufunc, method)(*given, **options))
+
+        def __array_function__(self, f, types, args, options):
+            given = [x.v if isinstance(x, Incomparable) else x for x in args]
+            return Incomparable(f(*given, **options))
+
+    def f(q):
+        return np.clip(1.3 * q, 0, 9)
+
+    assert f(Incomparable(1.7)).v == 1.3 * 1.7
+    with pytest.raises(cr.LostDerivativeError, match="does not compare"):
+        cr.jvp(f, (Incomparable(1.7),), (1.0,))

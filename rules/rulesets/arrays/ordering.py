@@ -7,7 +7,7 @@ at a tie takes the branch of a point beside it: see ``ties``.
 
 import numpy as np
 
-from ....config import defined_at
+from ....config import LostDerivativeError, defined_at, user_line
 from ... import (
     Kind,
     NoTangent,
@@ -18,6 +18,7 @@ from ... import (
     is_traced,
     pair_rule,
     selection_rule,
+    type_under,
     unbroadcast,
     value,
 )
@@ -55,6 +56,12 @@ def attained(i, y, xs):
     """Return the mask where ``xs[i]`` is the result, and the number of ``xs`` that are it there."""
     x, second, last = xs[i], xs[i - 1], xs[i - 2]
     place = x is not None and x == y
+    if x is not None and type_under(x).__eq__ is object.__eq__:
+        # Python has asked whether the two are the same object.
+        raise LostDerivativeError(
+            f"np.clip of a {type(x).__name__} has no derivative: it does not compare its entries, "
+            f"in {user_line()}.\n  clip the number or the array in it"
+        )
     also = second is not None and second == y
     third = last is not None and last == y
     if type(place) is np.ndarray and not np.count_nonzero(place & (also | third)):

@@ -12,6 +12,7 @@ import numpy as np
 from peers import gradient, peers
 from table import AUTOGRAD, JAX, JAX_JIT, PYTORCH
 from workload import Workload
+from workloads_scipy import table
 
 OURS_ALONE = dict.fromkeys((AUTOGRAD, JAX, PYTORCH), "compared with JAX's jit alone")
 WITHOUT_JIT = OURS_ALONE | {JAX_JIT: "its arrays are not written to"}
@@ -171,13 +172,6 @@ def burgers_in_loop(namespace: ModuleType) -> Callable:
 # ---- a table, attention, windows, segments ------------------------------------------------------
 
 
-def interpolated(namespace: ModuleType) -> Callable:
-    def misfit(values: Any, places: Any, knots: Any, seen: Any) -> Any:
-        return namespace.sum((namespace.interp(places, knots, values) - seen) ** 2)
-
-    return misfit
-
-
 def attention(namespace: ModuleType) -> Callable:
     einsum = namespace.einsum
 
@@ -258,9 +252,9 @@ def workloads() -> Iterator[Workload]:
         reverse=False,
     )  # fmt: skip
     given = np.arange(50.0), np.sort(rng.uniform(0, 10, 50)), rng.normal(size=10_000)
-    given = rng.normal(size=50), rng.uniform(0, 49, 10_000), *given[::2]
+    given = rng.normal(size=50), given[0], rng.uniform(0, 49, 10_000), given[2]
     yield Workload(
-        "np.interp, 10^4 points, table of 50", 4, gradient(interpolated, two), given,
+        "np.interp, 10^4 points, table of 50", 4, gradient(table, (0, 2)), given,
         skipped=OURS_ALONE, reverse=False,
     )  # fmt: skip
     weights = [rng.normal(size=(32, 4, 32)) / 6 for _ in range(3)]

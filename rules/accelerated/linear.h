@@ -90,7 +90,7 @@ is_result(PyObject *y, PyObject *level)
 
 /* ---- forward ---- */
 
-#define SMALL_MATRIX 512 /* entries, up to which products are not divided up: see LARGE_MATRIX */
+#define SMALL_PRODUCT 512 /* entries of a matrix, up to which products are not divided up: see LARGE_MATRIX */
 
 static PyObject *
 in_block(PyObject *values)
@@ -127,7 +127,7 @@ share_in_product(const LinearCall *call, PyObject *xdot, int i)
     }
     PyArrayObject *block = (PyArrayObject *)xdot, *matrix = (PyArrayObject *)other;
     int rank = PyArray_NDIM(block) - 1, beside = PyArray_NDIM(matrix);
-    if (rank < 1 || rank > 2 || beside < 1 || beside > 2 || PyArray_SIZE(matrix) > SMALL_MATRIX) {
+    if (rank < 1 || rank > 2 || beside < 1 || beside > 2 || PyArray_SIZE(matrix) > SMALL_PRODUCT) {
         return UNHANDLED;
     }
     if (i == 1) {

@@ -147,9 +147,8 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
         is not zero, and ``x`` cannot be perturbed.
     """
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES and ProjectTo(x).holds(t):
-        return as_float64_beside(
-            x, t
-        )  # as nearly always: a leaf, and a tangent that is in its space
+        # As nearly always: a leaf, and a tangent that is in its space.
+        return as_float64_beside(x, t)
     return fold(_checked, x, t, what)
 
 

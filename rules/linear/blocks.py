@@ -104,7 +104,7 @@ def block_rule(*functions: Function) -> Callable[[Callable], Callable]:
 def batch_form(*functions: Function) -> Callable[[Callable], Callable]:
     """Register how functions run on a batch of values that are not linear, or not in several.
 
-    As ``block_rule``; it is asked where that, and the rule of the function, give no answer.
+    As ``block_rule``; it is asked where that gives no answer, and before the rule of the function.
     """
 
     def register(form: Callable) -> Callable:

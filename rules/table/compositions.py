@@ -26,7 +26,7 @@ from ..signatures import name_of, parameters, positional_names, without_defaults
 from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.object_arrays import healed, holds_traced
-from .kinds import Kind, ScalarRule, options_of
+from .kinds import Kind, options_of
 
 # Options that say how to compute, and not what; and those that the library's own value obeys. No
 # body need take them.
@@ -101,7 +101,7 @@ class Composed(Kind):
         self.inner = self._beside_own() if self.asks else body
         self.run = self._with_own_value if self.keeps_own else self._composition
         self._placed: float | None = None
-        self.of_numbers: ScalarRule | None = None
+        self.of_numbers = None
 
     def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         short = self.of_numbers

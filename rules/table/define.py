@@ -275,12 +275,9 @@ def composed(
 
     def define(body: Callable) -> Callable:
         kind = Composed(f, body, defined_at(body), value)
-        add_kind(f, kind)
         if of_numbers is not None:
             kind.of_numbers = ScalarRule(f, rrule.scalars[of_numbers].given, kind.line)
-            kind.of_numbers.f = kind.f
-            for table in (frule, rrule):
-                table.scalars[f] = kind.of_numbers
+        add_kind(f, kind)
         return kind.inner
 
     return define
@@ -317,7 +314,10 @@ def composed_where_traced(f: Function, *options: str) -> Callable[[Callable], Ca
 
 def add_kind(f: Function, kind: Kind) -> None:
     """Make ``kind`` the derivative of ``f``, forward and back."""
-    kind.f = seen(f) if is_shown(f) else f  # what a rule calls again is seen further out
+    # What a rule calls again is seen further out.
+    for rule in (kind, kind.of_numbers):
+        if rule is not None:
+            rule.f = seen(f) if is_shown(f) else f
     warn_if_never_asked(f)
     for table in (frule, rrule):
         table.add_kind(f, kind)

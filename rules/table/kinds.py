@@ -59,6 +59,7 @@ class Kind(Bound):
     axes: Mapping[str, Any] = MappingProxyType({})
     block: Callable | None = None
     pattern: Callable | None = None
+    of_numbers: "ScalarRule | None" = None  # which does the same for as many arguments as it has
 
     def __init__(self, f: Function, count: int, keywords: set[str] | None, line: str) -> None:
         super().__init__(count, keywords)

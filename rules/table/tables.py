@@ -113,8 +113,8 @@ class RuleTable:
         entry.claim(None, former)
         if not carries_rules(f):
             self.kinds[f] = kind
-            if isinstance(kind, ScalarRule):
-                self.scalars[f] = kind
+            if isinstance(short := kind.of_numbers or kind, ScalarRule):
+                self.scalars[f] = short
             if kind.linear:
                 linear_in[f] = kind.count
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .config import MissingPackageError, user_line
+from .config.printing import show
 
 EAGER, COMPILED = "eager", "compiled"
 TITLES = {1: "first derivative", 2: "second derivative"}
@@ -156,12 +157,7 @@ class Cost:
 
     def show(self) -> None:
         """Print the table, by rich where that is installed."""
-        try:
-            from rich.console import Console
-        except ImportError:
-            print(self)
-        else:
-            Console(highlight=False).print(self)
+        show(self)
 
     def _repr_html_(self) -> str:
         heads = "".join(f"<th>{html.escape(word)}</th>" for word in ("", *HEADINGS))

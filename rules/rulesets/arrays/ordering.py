@@ -56,12 +56,6 @@ def attained(i, y, xs):
     """Return the mask where ``xs[i]`` is the result, and the number of ``xs`` that are it there."""
     x, second, last = xs[i], xs[i - 1], xs[i - 2]
     place = x is not None and x == y
-    if x is not None and type_under(x).__eq__ is object.__eq__:
-        # Python has asked whether the two are the same object.
-        raise LostDerivativeError(
-            f"np.clip of a {type(x).__name__} has no derivative: it does not compare its entries, "
-            f"in {user_line()}.\n  clip the number or the array in it"
-        )
     also = second is not None and second == y
     third = last is not None and last == y
     if type(place) is np.ndarray and not np.count_nonzero(place & (also | third)):
@@ -100,6 +94,13 @@ class ClipRule(Kind):
         return [attained(i, y, ordered) for i in range(3)]
 
     def evaluate(self, clip, xs, kwargs):
+        for x in xs:
+            # Python would ask whether it and the result are the same object.
+            if x is not None and type_under(x).__eq__ is object.__eq__:
+                raise LostDerivativeError(
+                    f"np.clip of a {type_under(x).__name__} has no derivative: it does not compare "
+                    f"its entries, in {user_line()}.\n  clip the number or the array in it"
+                )
         y = Kind.evaluate(self, clip, xs, kwargs)
         if not isinstance(y, Traced) or not is_traced(y):
             return y

@@ -12,9 +12,9 @@ import operator
 
 import numpy as np
 
+from ....config.thresholds import FEW_NUMBERS
 from ... import array_of, composed, non_differentiable, rrule, scalar_rule, seen
 
-FEW = 16  # numbers, which are added one by one as quickly as in an array
 SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
 
 # The functions that NumPy has by the same name, or by another one.
@@ -78,13 +78,13 @@ def dist(p, q):
 @composed(math.fsum, value="own")
 def fsum(seq):
     numbers = list(seq)
-    return sum(numbers, 0.0) if len(numbers) <= FEW else np.sum(array_of(numbers))
+    return sum(numbers, 0.0) if len(numbers) <= FEW_NUMBERS else np.sum(array_of(numbers))
 
 
 @composed(math.prod, value="own")
 def prod(iterable, start=1):
     factors = list(iterable)
-    if len(factors) <= FEW:
+    if len(factors) <= FEW_NUMBERS:
         return functools.reduce(operator.mul, factors, start)
     return start * np.prod(array_of(factors))
 

@@ -91,7 +91,8 @@ OWN = {
     "erf": of_scipy("erf"), "erfc": of_scipy("erfc"), "gamma": of_scipy("gamma"),
     "lgamma": of_scipy("gammaln"),
 }  # fmt: skip
-for _name in (*SAME.split(), *OWN):
+OTHERS = sorted({*SAME.split()} - {"ldexp"})  # whose second number is an integer of Python's
+for _name in (*OTHERS, *OWN):
     _g = OWN.get(_name) or getattr(np, NUMPYS.get(_name, _name))
     if hasattr(math, _name):
         by_arrays(getattr(math, _name), _g)

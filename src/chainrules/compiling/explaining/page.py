@@ -43,8 +43,23 @@ def page_of(explanation: "Explanation") -> str:
 
 def _tables(explanation: "Explanation") -> Iterator[str]:
     """Yield what is to be folded: time, memory, steps, and the graph of these."""
-    spent, held, steps = explanation.spent(), explanation.held, explanation.steps
-    if spent:
+    steps = explanation.steps
+    for title, titles, rows in by_line(explanation):
+        yield _folded(title, _table(titles, rows), is_open=True)
+    if steps:
+        rows = [
+            (not x.finite, (k, x.line, x.name, shown(x.form), _steps_read(x.reads), _marks(x)))
+            for k, x in enumerate(steps[:STEPS_SHOWN])
+        ]
+        titles = "step", "line", "call", "result", "reads", ""
+        yield _folded(_counted(steps, STEPS_SHOWN), _table(titles, rows))
+        lines = {x.line for x in hot_of(explanation.spent(), lambda x: x.seconds)}
+        yield _folded("Graph of " + _counted(steps, DRAWN_STEPS), _graph(steps, lines))
+
+
+def by_line(explanation: "Explanation") -> Iterator[tuple[str, tuple[str, ...], list[Row]]]:
+    """Yield the tables of time and memory, if there are any: the title, the heads, the rows."""
+    if spent := explanation.spent():
         hot = hot_of(spent, lambda x: x.seconds)
         rows: list[Row] = [
             (
@@ -53,22 +68,11 @@ def _tables(explanation: "Explanation") -> Iterator[str]:
             )
             for x in spent
         ]
-        titles: tuple[str, ...] = "line", "forward, ms", "back, ms", "steps", "most in"
-        yield _folded("Time by line", _table(titles, rows), is_open=True)
-    if held:
+        yield "Time by line", ("line", "forward, ms", "back, ms", "steps", "most in"), rows
+    if held := explanation.held:
         hot = hot_of(held, lambda x: x.bytes)
         rows = [(x in hot, (x.line, x.name, f"{x.bytes:,}", x.operations)) for x in held]
-        titles = "line", "operation", "bytes", "of them"
-        yield _folded("Memory by line", _table(titles, rows), is_open=True)
-    if steps:
-        rows = [
-            (not x.finite, (k, x.line, x.name, shown(x.form), _steps_read(x.reads), _marks(x)))
-            for k, x in enumerate(steps[:STEPS_SHOWN])
-        ]
-        titles = "step", "line", "call", "result", "reads", ""
-        yield _folded(_counted(steps, STEPS_SHOWN), _table(titles, rows))
-        lines = {x.line for x in hot_of(spent, lambda x: x.seconds)}
-        yield _folded("Graph of " + _counted(steps, DRAWN_STEPS), _graph(steps, lines))
+        yield "Memory by line", ("line", "operation", "bytes", "of them"), rows
 
 
 def hot_of(parts: Sequence[Any], weight: Callable[[Any], float]) -> list[Any]:

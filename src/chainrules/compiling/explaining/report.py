@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...config import MissingPackageError, user_line
+from ...config.printing import show
 from ...reverse.held import Held
 from ..ir.forms import ValueForm
 from ..ir.printing import shown
@@ -137,12 +138,7 @@ class Explanation:
 
     def show(self) -> None:
         """Print the explanation, by rich where that is installed."""
-        try:
-            from rich.console import Console
-        except ImportError:
-            print(self)
-        else:
-            Console(highlight=False).print(self)
+        show(self)
 
     def dot(self) -> str:
         """Return the steps as a graph in the language of Graphviz, with dear lines in color."""

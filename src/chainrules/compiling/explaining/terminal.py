@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .page import hot_of
+from .page import by_line
 
 if TYPE_CHECKING:
     from .report import Explanation
@@ -15,24 +15,15 @@ def drawn(explanation: "Explanation") -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    spent, held, steps = explanation.spent(), explanation.held, explanation.steps
-    if not (spent or held):
+    tables, steps = list(by_line(explanation)), explanation.steps
+    if not tables:
         return Group(Text(str(explanation)))
     parts: list[Any] = [Text(line) for line in explanation.said]
-    if spent:
-        time = _table("line", "forward, ms", "back, ms", "steps", "most in")
-        hot = hot_of(spent, lambda x: x.seconds)
-        for x in spent[:TABLE_ROWS]:
-            forward, back = f"{1e3 * x.forward:.3f}", f"{1e3 * x.backward:.3f}"
-            time.add_row(x.line, forward, back, str(x.steps), x.name, style="bold red" * (x in hot))
-        parts.append(time)
-    if held:
-        memory = _table("line", "operation", "bytes", "of them")
-        hot = hot_of(held, lambda x: x.bytes)
-        for y in held[:TABLE_ROWS]:
-            cells = y.line, y.name, f"{y.bytes:,}", str(y.operations)
-            memory.add_row(*cells, style="bold red" * (y in hot))
-        parts.append(memory)
+    for _, titles, rows in tables:
+        table = _table(*titles)
+        for hot, cells in rows[:TABLE_ROWS]:
+            table.add_row(*map(str, cells), style="bold red" * hot)
+        parts.append(table)
     parts += [Text(str(x), style="" if x.finite else "bold red") for x in steps[:STEPS_SHOWN]]
     if len(steps) > STEPS_SHOWN:
         parts.append(Text(f"and {len(steps) - STEPS_SHOWN} steps more: explanation.text"))

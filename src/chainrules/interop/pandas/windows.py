@@ -78,6 +78,9 @@ def _present(*columns: Any) -> tuple:
     return tuple(x[~missing] for x in columns) if np.any(missing) else columns
 
 
+OF_PAIRS = 1e-7, 1e-12  # how near: pandas' sums over windows lose digits
+
+
 def _covariance(x: Any, y: Any, ddof: int) -> Any:
     return np.sum((x - np.mean(x)) * (y - np.mean(y))) / (len(x) - ddof)
 
@@ -98,15 +101,16 @@ def _of_pairs(name: str, statistic: Callable) -> Callable:
                 for z, i, j in zip(own, start, end, strict=True)
             ],
             own,
+            *OF_PAIRS,
         )
 
     return _as_column(getattr(aggregations, name, _covariance), windows)
 
 
-def _agreeing(found: list, own: np.ndarray) -> Any:
+def _agreeing(found: list, own: np.ndarray, rtol: float, atol: float) -> Any:
     """Return what the rule of a window found, if it is what pandas computes."""
     y = array_of(found)
-    if not np.allclose(value(y), own, 1e-7, 1e-12, equal_nan=True):
+    if not np.allclose(value(y), own, rtol, atol, equal_nan=True):
         raise MissingRuleError(
             f"this version of pandas weighs otherwise than its rule says, in {user_line()}.\n"
             "  write the weighted mean with NumPy's functions"
@@ -165,7 +169,7 @@ def _weighted(
                 elif there:
                     mean = mean + x
             found.append(NAN if np.isnan(own[k]) else mean)
-    return _agreeing(found, own)
+    return _agreeing(found, own, 1e-9, 1e-8)
 
 
 def _passed(weight: float, mean: Any, decay: float, normalize: bool) -> tuple[float, Any]:
@@ -208,7 +212,7 @@ def _weighted_covariance(
                     total, squares, weight = total / weight, squares / weight**2, 1.0
             regular = 1.0 if bias or np.isnan(own[k]) else total**2 / (total**2 - squares)
             found.append(NAN if np.isnan(own[k]) else regular * covariance)
-    return _agreeing(found, own)
+    return _agreeing(found, own, *OF_PAIRS)
 
 
 ewm = _as_column(aggregations.ewm, _weighted)

@@ -164,7 +164,12 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
         raise own_class_error(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
     try:
         y = f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
-        if isinstance(f, np.ufunc) or _is_of_objects(y, f(*value(args), **value(kwargs))):
+        given, options = value((args, kwargs))
+        if (
+            isinstance(f, np.ufunc)
+            or innermost((given, options)) is not None  # of a recording, which is compared itself
+            or _is_of_objects(y, f(*given, **options))
+        ):
             return y
         # A function may take another way where it meets objects: np.dot of a number.
         raise TypeError

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..config import RuleConfig
-from ..rules import Traced, call, getitem
+from ..rules import ZERO, AbstractZero, Traced, call, frule, getitem
 from ..rules.accelerated import numbers
-from ..rules.annotations import Index, Tangentlike, Value
+from ..rules.annotations import Function, Index, Tangentlike, Value
+from ..rules.containers import map_leaves
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, fitted, led_index
+from ..rules.linear.blocks import Block, fitted, led_index, takes_stack
 from ..rules.shapes import FLOAT64, shape_of
+from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
@@ -29,7 +31,7 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import raised
 from .dual import Dual, DualArray, ForwardLevel
-from .still import Moving
+from .still import Moving, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
@@ -78,6 +80,34 @@ class BlockDuals(ForwardLevel):
         if kind.f is not np.stack or kwargs:
             return None
         return self.directions.array(np.array(np.array(tangents).T, order="C"))
+
+    # ---- functions of matrices ----
+
+    def apply_kind(
+        self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
+    ) -> Value:
+        if not takes_stack(f, values):
+            return ForwardLevel.apply_kind(self, kind, f, args, kwargs, values, y)
+        ydot = kind.push_all([self._stack(x) for x in args], y, values, kwargs)
+        return self.wrap(y, self._of_stack(ydot), f)
+
+    def apply_rule(
+        self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
+    ) -> Value:
+        if not takes_stack(f, values):
+            return ForwardLevel.apply_rule(self, rule, f, args, kwargs, values)
+        tangents = (ZERO, *[self._stack(x) for x in args])
+        y, ydot = frule.run(rule, self.config, tangents, f, values, kwargs)
+        return self.wrap(y, self._of_stack(ydot), f)
+
+    def _stack(self, x: Value) -> Any:
+        """Return the tangents of one matrix as a stack of matrices."""
+        return unmarked(x.tangent) if self.carries(x) else ZERO
+
+    def _of_stack(self, ydot: Tangentlike) -> Any:
+        return map_leaves(
+            lambda t: t if isinstance(t, AbstractZero) else self.directions.wrap(t), ydot
+        )
 
     # ---- reads ----
 

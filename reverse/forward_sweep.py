@@ -26,6 +26,7 @@ from ..rules.linear.blocks import Block, aligned, led_index
 from ..rules.linear.jacobians import block_values, in_blocks
 from ..rules.linear.program import LinearProgram
 from ..rules.shapes import dtype_of, shape_of
+from ..rules.table.pairs import PairPullback
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import unmask
 from ..rules.tangents.project import ProjectNumber
@@ -47,7 +48,7 @@ from .entries import (
     Entry,
     parents_of,
 )
-from .nodes import KindNode, MergeNode, OutputNode, space_at
+from .nodes import KindNode, MergeNode, OutputNode, RuleNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
 from .vjp import REVERSE, Recording, transposed
@@ -258,8 +259,12 @@ class ForwardSweep:
             return _plus(self._of_node(node.node), self.tangents[node.captured])
         if all(self.tangents[parent] is None for parent in node.parents()):
             return None
-        simple = type(node) is KindNode and node.template is None
-        return (self._by_kind if simple and _are_flat(node.active) else self._by_transpose)(node)
+        if node.template is None and _are_flat(node.active):
+            if type(node) is KindNode:
+                return self._by_kind(node)
+            if self._has_pushforward(node):
+                return self._by_pair(node)
+        return self._by_transpose(node)
 
     # ---- by the kind of a call ----
 
@@ -273,6 +278,18 @@ class ForwardSweep:
         if type(ydot) is Moving:
             return Moving(self._block(ydot.held), ydot.moves)
         return self._block(space(fit_tangent(ydot, y)))
+
+    def _has_pushforward(self, node: Any) -> bool:
+        pair = type(node) is RuleNode and type(node.pullback.function) is PairPullback
+        return pair and not isinstance(self.tape.config, StrongZeros)
+
+    def _by_pair(self, node: RuleNode) -> Any:
+        """Push through a call whose rule gave its pushforward beside the pullback."""
+        given: list[Any] = [ZERO] * node.pullback.count
+        for k, active in node.active:
+            given[k - 1] = unmarked(self._argument(active))
+        ydot = node.pullback.function.pushforward(*given)
+        return self._block(space_at(node.form)(unthunk(ydot)))
 
     def _argument(self, active: Active) -> Any:
         """Return the tangent of an argument as a rule takes it."""

@@ -63,6 +63,13 @@ class Block:
             return tuple(range(1, self.rank + 1))
         return shifted(axis, self.rank)
 
+    def in_columns(self, solve: Callable) -> Any:
+        """Call a solver of linear systems once, with the vectors or columns of all directions."""
+        n, *rest = self.shape
+        columns = np.moveaxis(self.values, 0, -1)
+        y = solve(np.reshape(columns, (n, math.prod(rest) * self.count)))
+        return np.moveaxis(np.reshape(y, (shape_of(y)[0], *rest, self.count)), -1, 0)
+
 
 def shifted(axis: Any, rank: int) -> Any:
     """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
@@ -77,6 +84,7 @@ LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
 _forms: dict[Any, Callable] = {}
 _of_entries: list[Callable[[Function], bool]] = []  # which functions of a library are elementwise
+_of_stacks: set[Function] = set()  # whose pushforwards take a stack of tangents
 # Of two operands, as the operators of Python and as ufuncs.
 ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv,
@@ -119,6 +127,22 @@ def entry_by_entry(is_so: Callable[[Function], bool]) -> Callable[[Function], bo
     """Let functions of a library that ``is_so`` tells be taken for elementwise in all arguments."""
     _of_entries.append(is_so)
     return is_so
+
+
+def pushes_stacks(*functions: Function) -> None:
+    """Let pushforwards of functions of matrices take the tangents of one matrix as a stack.
+
+    Their formulas broadcast over axes in front of those of a matrix, as NumPy's linear algebra
+    does: all directions are computed at once, without looking at each operation.
+    """
+    _of_stacks.update(functions)
+
+
+def takes_stack(f: Function, values: Iterable) -> bool:
+    """Say whether the pushforward of ``f`` at ``values``, one matrix each, takes stacks."""
+    if type(f).__hash__ is None or f not in _of_stacks:
+        return False
+    return all(len(shape_of(x)) <= 2 for x in values)
 
 
 def by_entries(f: Function, args: tuple, kwargs: dict) -> Any:

@@ -14,7 +14,7 @@ tuple. All are projected, and axes that were broadcast are summed, here and not 
 import functools
 import inspect
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -73,21 +73,34 @@ def _push(
     pair: Callable, tangents: tuple, f: Function, *args: Value, **options: object
 ) -> tuple[Any, Any]:
     y, pushforward, _ = pair(f, *args, **options)
-    ydot = pushforward(*tangents[1:])
-    return y, ydot if isinstance(y, tuple) else ProjectTo(y)(ydot)
+    return y, pushforward(*tangents[1:])
 
 
 def _pull(pair: Callable, f: Function, *args: Value, **options: object) -> tuple[Any, Callable]:
     spaces = [None if type(x) in _STILL else _space(x) for x in args]
-    y, _, pullback = pair(f, *args, **options)
+    y, pushforward, pullback = pair(f, *args, **options)
+    return y, PairPullback(pullback, pushforward, spaces)
 
-    def pair_pullback(ybar: Tangentlike) -> tuple:
-        xbars = pullback(ybar)
-        if len(spaces) == 1:
+
+class PairPullback:
+    """The pullback of a pair at a point, beside its pushforward: a tape goes both ways."""
+
+    __slots__ = ("pullback", "pushforward", "spaces")
+
+    def __init__(self, pullback: Callable, pushforward: Callable, spaces: list) -> None:
+        self.pullback = pullback
+        self.pushforward = pushforward
+        self.spaces = spaces
+
+    def __call__(self, ybar: Tangentlike) -> tuple:
+        xbars = self.pullback(ybar)
+        if len(self.spaces) == 1:
             xbars = (xbars,)
-        return NO_TANGENT, *map(_fitted, spaces, xbars)
+        return NO_TANGENT, *map(_fitted, self.spaces, xbars)
 
-    return y, pair_pullback
+    @property
+    def __code__(self) -> CodeType:
+        return self.pullback.__code__  # of which messages tell the line
 
 
 # Classes of Python's whose values never have tangents: to ask ``ProjectTo`` takes longer than a

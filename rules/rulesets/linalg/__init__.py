@@ -1,3 +1,22 @@
 """Rules for linear algebra: systems, factorizations, norms, functions of matrices."""
 
+import numpy as np
+
+from ... import pushes_stacks
 from . import cholesky, eigen, matrix_functions, norms, qr, svd, systems, triangular
+
+pushes_stacks(
+    np.linalg.solve,
+    np.linalg.inv,
+    np.linalg.det,
+    np.linalg.slogdet,
+    np.linalg.cholesky,
+    np.linalg.eigh,
+    np.linalg.eigvalsh,
+    np.linalg.eig,
+    np.linalg.qr,
+    np.linalg.svd,
+    systems.inverse_or_nan,
+    systems.pseudo_inverse,
+    systems.adjugate_by_svd,
+)

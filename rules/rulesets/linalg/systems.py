@@ -104,10 +104,7 @@ def solve_block(a, b):
         right = b.values if type(b) is Block else b
         y = np.linalg.solve(a.values, np.expand_dims(right, -1) if rank == 1 else right)
         return y[..., 0] if rank == 1 else y
-    # One factorization for all directions.
-    columns = np.moveaxis(b.values, 0, -1)
-    y = np.linalg.solve(a, np.reshape(columns, (b.shape[0], math.prod(b.shape[1:]) * b.count)))
-    return np.moveaxis(np.reshape(y, shape_of(columns)), -1, 0)
+    return b.in_columns(lambda b: np.linalg.solve(a, b))  # one factorization
 
 
 @frule.register(np.linalg.solve)
@@ -115,10 +112,20 @@ def solve_frule(tangents, solve, a, b):
     _, adot, bdot = tangents
     y = solve(a, b)
     if np.ndim(b) != 1:
-        return y, solve(a, bdot - adot @ y)
+        return y, solve_all(a, bdot - adot @ y)
     # A vector may meet a stack of matrices, so y is a stack of columns.
     rest = np.expand_dims(bdot, -1) - adot @ np.expand_dims(y, -1)
-    return y, solve(a, rest)[..., 0]
+    return y, solve_all(a, rest)[..., 0]
+
+
+def solve_all(a, b):
+    """Solve for a stack of ``b``: one factorization of a single matrix serves all of them."""
+    shape = shape_of(b)
+    if len(shape) == 2 or len(shape_of(a)) != 2:
+        return np.linalg.solve(a, b)
+    columns = np.moveaxis(b, -2, 0)
+    y = np.linalg.solve(a, np.reshape(columns, (shape[-2], math.prod((*shape[:-2], shape[-1])))))
+    return np.moveaxis(np.reshape(y, shape_of(columns)), 0, -2)
 
 
 @rrule.register(np.linalg.solve)

@@ -6,7 +6,7 @@ from scipy.linalg import solve_banded
 from scipy.sparse import linalg
 
 from .....config.thresholds import NARROW_BAND
-from .... import AbstractZero, NoTangent, dtype_of, pair_rule, primitive, value
+from .... import AbstractZero, Block, NoTangent, block_rule, dtype_of, pair_rule, primitive, value
 from ...arrays.indexing import scatter
 
 
@@ -40,6 +40,13 @@ def solution(entries, b, rows, columns):
     a = sparse.csc_array((entries, (rows, columns)), shape=(n, n))
     a = a.astype(np.result_type(a.dtype, b.dtype))
     return linalg.splu(a).solve(np.ascontiguousarray(b, a.dtype))
+
+
+@block_rule(solution)
+def solution_block(entries, b, rows, columns):
+    if type(entries) is Block:
+        return NotImplemented
+    return b.in_columns(lambda b: solution(entries, b, rows, columns))
 
 
 @pair_rule(solution)

@@ -11,6 +11,8 @@ from scipy import linalg
 
 from .... import (
     AbstractZero,
+    Block,
+    block_rule,
     composed,
     own_valued,
     pair_rule,
@@ -50,6 +52,12 @@ def linear_system(solve, product, pull, adjoint_of):
     adjoint_of : callable
         ``adjoint_of(p, **options)`` returns p and the options of the adjoint matrix.
     """
+
+    @block_rule(solve)
+    def system_block(p, b, **options):
+        if type(p) is Block or len(shape_of(p)) > 2 or b.rank not in (1, 2):
+            return NotImplemented
+        return b.in_columns(lambda b: solve(p, b, **options))
 
     @pair_rule(solve)
     def system_pair(solve, p, b, **options):

@@ -288,7 +288,8 @@ class ForwardSweep:
         given: list[Any] = [ZERO] * node.pullback.count
         for k, active in node.active:
             given[k - 1] = unmarked(self._argument(active))
-        ydot = node.pullback.function.pushforward(*given)
+        pair: Any = node.pullback.function
+        ydot = pair.pushforward(*given)
         return self._block(space_at(node.form)(unthunk(ydot)))
 
     def _argument(self, active: Active) -> Any:

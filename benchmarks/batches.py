@@ -218,6 +218,52 @@ def measured(runs, given, repeats):
 COLUMNS = ("loop", "vmap", "compiled", "by hand", "jit(vmap)", "torch")
 
 
+# ---- a thousand items, in items ------------------------------------------------------------------
+
+
+def elementwise(count):
+    """Return a program of so many elementwise operations, of numbers or of arrays."""
+
+    def f(p):
+        x, y = p[0], p[1]
+        for _ in range(count // 4):
+            x, y = 0.9 * x + 0.1 * y, x - y
+        return x
+
+    return f
+
+
+def in_items(repeats):
+    """Print what a batch of a thousand costs, in calls of the function of one item."""
+    columns = ("one item, us", "vmap", "by hand", "one gradient, us", "vmap of it")
+    print("\n| a thousand items, in items |", " | ".join(columns), "|")
+    print("|---" * (len(columns) + 1) + "|")
+    for what, shape in (("numbers", (2,)), ("arrays of 10", (2, 10)), ("arrays of 100", (2, 100))):
+        for count in (20, 60, 200):
+            f = elementwise(count)
+            gradient = cr.grad(lambda p, f=f: np.sum(f(p)))
+            runs = {
+                "one": lambda xs, f=f: [f(x) for x in xs[:LOOPED]],
+                "vmap": cr.vmap(f),
+                "hand": lambda xs, f=f: f(np.swapaxes(xs, 0, 1)),
+                "gradient": lambda xs, g=gradient: [g(x) for x in xs[:LOOPED]],
+                "vmap of it": cr.vmap(gradient),
+            }
+            spent = {name: [] for name in runs}
+            for _ in range(repeats):
+                xs = RNG.random((ITEMS, *shape))
+                for name, run in runs.items():
+                    start = time.process_time()
+                    run(xs)
+                    spent[name].append(time.process_time() - start)
+            found = {name: statistics.median(times) * 1e6 for name, times in spent.items()}
+            one, gradient_of_one = found["one"] / LOOPED, found["gradient"] / LOOPED
+            cells = [one, found["vmap"] / one, found["hand"] / one]
+            cells += [gradient_of_one, found["vmap of it"] / gradient_of_one]
+            row = " | ".join(f"{cell:.3g}" for cell in cells)
+            print(f"| {what}, {count} operations | {row} |", flush=True)
+
+
 # ---- a million items that branch, beside C -------------------------------------------------------
 
 MILLION = 1_000_000
@@ -339,6 +385,7 @@ def main():
         cells = [f"{found[key] * 1e3:.3g}" if key in found else "" for key in COLUMNS]
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
     if len(options.only) == len(OF_ONE):
+        in_items(options.repeats)
         a_million(options.repeats)
 
 

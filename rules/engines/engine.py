@@ -24,6 +24,7 @@ from ..containers import are_settings, iterate_leaves
 from ..refusals.table import OwnClassError, refusal
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
+from ..table.linear_kinds import LinearRule
 from ..table.methods import OPTED_OUT
 from ..table.operands import has_lists
 from ..table.tables import RuleTable, traced_options
@@ -56,6 +57,8 @@ from ..tracing.running import Run, innermost_run
 from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
+
+_SETTINGS = int, tuple  # an axis or a shape that is given by its place
 
 
 def run(f: Function, args: Iterable, kwargs: dict) -> Any:
@@ -241,8 +244,8 @@ class Engine(Level):
         return None
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
-        if numbers is not None and not kwargs:
-            y = numbers.answer_linear(f, args, kwargs)
+        if numbers is not None:
+            y = self._answer_linear(f, args, kwargs)
             if y is not NotImplemented:
                 return y
         if not self.live:
@@ -288,6 +291,15 @@ class Engine(Level):
         if may_share(y.peek() if self.carries(y) else y, values):
             mark_views(y, args)
         return y
+
+    def _answer_linear(self, f: Function, args: tuple, kwargs: dict) -> Value:
+        """Answer a call that is linear in traced arrays; NotImplemented where the rest has to."""
+        if kwargs or (len(args) > 1 and type(args[1]) in _SETTINGS):
+            kind = self.table.kinds.get(f) if type(f).__hash__ is not None else None
+            if type(kind) is not LinearRule or not (args and isinstance(args[0], TracedArray)):
+                return NotImplemented
+            args, kwargs = kind.bind(f, args, kwargs)
+        return numbers.answer_linear(f, args, kwargs)
 
     def call_operator(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value) -> Value:
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""

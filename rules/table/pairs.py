@@ -73,7 +73,13 @@ def _push(
     pair: Callable, tangents: tuple, f: Function, *args: Value, **options: object
 ) -> tuple[Any, Any]:
     y, pushforward, _ = pair(f, *args, **options)
-    return y, pushforward(*tangents[1:])
+    ydot = pushforward(*tangents[1:])
+    return y, ydot if isinstance(y, tuple) or _is_stack(ydot, y) else ProjectTo(y)(ydot)
+
+
+def _is_stack(ydot: Any, y: Value) -> bool:
+    """Say whether a pushforward gave the tangents of many directions: see ``pushes_stacks``."""
+    return getattr(ydot, "ndim", 0) > getattr(y, "ndim", 0)
 
 
 def _pull(pair: Callable, f: Function, *args: Value, **options: object) -> tuple[Any, Callable]:

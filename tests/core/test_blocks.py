@@ -11,6 +11,10 @@ from chainrules.rules.linear.blocks import Block, run_on_block
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 from chainrules.rules.rulesets.arrays.ties import steady
+from chainrules.rules.rulesets.scipy.interpolate.systems import solution
+from chainrules.rules.rulesets.scipy.linalg.banded import banded_solve, hermitian_solve
+from chainrules.rules.rulesets.scipy.linalg.systems import dense_solve, triangular_solve
+from chainrules.rules.rulesets.scipy.linalg.toeplitz import toeplitz_solve
 from chainrules.rules.tracing.writing import written
 
 RNG = np.random.default_rng(3)
@@ -30,6 +34,11 @@ def block(*shape):
 V, M, S, T = (3,), (3, 4), (4, 4), (2, 3, 4)
 MASK = np.array([True, False, True])
 PAIR = (np.array([0, 2, 0]), np.array([1, 1, 3]))
+
+SOLVED = {"assume_a": None, "lower": False, "transposed": False, "check_finite": True}
+TRIANGULAR = {"trans": 0, "lower": True, "unit_diagonal": False, "check_finite": True}
+BANDED = {"below": 1, "above": 1, "check_finite": True}
+HERMITIAN = {"lower": False, "height": 2, "check_finite": True}
 
 # fmt: off
 CASES: list = [
@@ -113,6 +122,14 @@ CASES: list = [
     (np.linalg.solve, (normal(3, 3), block(3))), (np.linalg.solve, (normal(3, 3), block(3, 2))),
     (np.linalg.solve, (normal(2, 3, 3), block(3, 2))),
     (np.linalg.solve, (normal(3, 3), block(2, 3, 2))),
+    (dense_solve, (normal(3, 3), block(3)), SOLVED),
+    (dense_solve, (normal(3, 3), block(3, 2)), SOLVED),
+    (dense_solve, (block(3, 3), normal(3)), SOLVED),
+    (triangular_solve, (normal(3, 3), block(3)), TRIANGULAR),
+    (banded_solve, (1 + normal(3, 4) ** 2, block(4)), BANDED),
+    (hermitian_solve, (normal(2, 4) * [[0.1], [0]] + [[0], [9]], block(4, 2)), HERMITIAN),
+    (toeplitz_solve, (np.array([0.1, 0.3, 2.0, 0.2, 0.4]), block(3)), {"check_finite": True}),
+    (solution, (1 + normal(4) ** 2, block(4, 2), np.arange(4), np.arange(4))),
     (np.fft.fft, (block(*M), 5, 0)), (np.fft.rfft, (block(*M),)), (np.fft.irfft, (block(*M),)),
     (np.fft.fftn, (block(*M),)), (np.fft.rfftn, (block(*M),)), (np.fft.fftshift, (block(*M), 1)),
     (np.kron, (block(2), normal(3))), (np.cross, (block(3), normal(3))), (np.split, (block(4), 2)),
@@ -124,17 +141,19 @@ def as_arrays(y):
     return [part.values for part in y] if isinstance(y, list | tuple) else [y.values]
 
 
-@pytest.mark.parametrize(("f", "args"), CASES)
-def test_a_block_rule_gives_what_the_loop_gives(f, args):
-    given = as_arrays(run_on_block(f, args, {}))
-    looped = as_arrays(block_rules._one_by_one(f, args, {}, DIRECTIONS))
+@pytest.mark.parametrize("case", CASES)
+def test_a_block_rule_gives_what_the_loop_gives(case):
+    f, args, *rest = case
+    options = rest[0] if rest else {}
+    given = as_arrays(run_on_block(f, args, options))
+    looped = as_arrays(block_rules._one_by_one(f, args, options, DIRECTIONS))
     for y, expected in zip(given, looped, strict=True):
         assert y.dtype == expected.dtype
         np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_every_block_rule_has_a_case():
-    tested = {f for f, _ in CASES}
+    tested = {f for f, *_ in CASES}
     spared = {np.linalg.matmul, np.linalg.tensordot, np.linalg.vecdot, np.linalg.outer}
     spared |= {np.linalg.matrix_transpose, np.fft.ifft, np.fft.ifftn, np.fft.hfft, np.fft.ihfft}
     spared |= {np.fft.irfftn}

@@ -107,7 +107,10 @@ failed(void)
     return NULL;
 }
 
-/* A traced number of `level`; it takes over `primal` and `extra`, its position or tangent. */
+/* A traced number of `level`; it takes over `primal` and `extra`, its position or tangent.
+
+   A dual number of plain floats and arrays is out of sight of the collector of cycles, which a long
+   tape of them calls again and again: such a one refers to its level alone, and that to none. */
 static PyObject *
 new_traced(PyTypeObject *type, PyObject *level, PyObject *primal, Py_ssize_t slot, PyObject *extra)
 {
@@ -120,7 +123,24 @@ new_traced(PyTypeObject *type, PyObject *level, PyObject *primal, Py_ssize_t slo
     SLOT(traced, PRIMAL) = primal;
     SLOT(traced, AT_LEVEL) = Py_NewRef(level);
     SLOT(traced, slot) = extra;
+    if (type == DUAL && !PyObject_IS_GC(primal) && !PyObject_IS_GC(extra)) {
+        PyObject_GC_UnTrack(traced);
+    }
     return traced;
+}
+
+/* Take an entry that leads to nothing the collector knows out of its sight, too. */
+static PyObject *
+untracked(PyObject *entry)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(entry); k++) {
+        PyObject *x = PyTuple_GET_ITEM(entry, k);
+        if (PyObject_IS_GC(x) && !(Py_TYPE(x) == DUAL && !PyObject_GC_IsTracked(x))) {
+            return entry;
+        }
+    }
+    PyObject_GC_UnTrack(entry);
+    return entry;
 }
 
 /* The position of an entry, which it takes over, appended to a tape. */
@@ -190,7 +210,7 @@ entry_of_two(PyObject *a, PyObject *b, PyObject *rule, PyObject *y, PyObject *x,
     PyTuple_SET_ITEM(entry, 1, of_a);
     PyTuple_SET_ITEM(entry, 2, Py_NewRef(SLOT(b, POSITION)));
     PyTuple_SET_ITEM(entry, 3, of_b);
-    return entry;
+    return untracked(entry);
 }
 
 static PyObject *
@@ -204,7 +224,7 @@ entry_of_one(PyObject *a, Py_ssize_t i, PyObject *rule, PyObject *y, PyObject *x
     }
     PyTuple_SET_ITEM(entry, 0, Py_NewRef(SLOT(a, POSITION)));
     PyTuple_SET_ITEM(entry, 1, of_a);
-    return entry;
+    return untracked(entry);
 }
 
 static PyObject *

@@ -1,6 +1,7 @@
 """The accelerator gives what the engines' own methods give: values, types, warnings, errors."""
 
 import contextvars
+import gc
 import itertools
 import os
 import subprocess
@@ -37,6 +38,39 @@ def test_random_programs_to_the_bit(seeds):
     assert len(with_it) > 800
     different = [pair for pair in zip(with_it, without, strict=True) if pair[0] != pair[1]]
     assert different == []
+
+
+@accelerated
+def test_dual_numbers_are_out_of_sight_of_the_collector():
+    """A tape of them would set it going again and again; nothing leads from one to itself."""
+    seen = {}
+
+    def f(x):
+        y = x * x + 1.0
+        seen[type(x).__name__] = gc.is_tracked(y)
+        return y
+
+    cr.jvp(f, (2.0,), (1.0,))
+    cr.jacfwd(lambda x: f(x[0]))(np.array([2.0, 3.0]))
+    assert seen == {"Dual": False}
+    # What is traced further out may lead anywhere.
+    cr.jvp(lambda x: cr.jvp(f, (x,), (1.0,))[1], (2.0,), (1.0,))
+    assert seen == {"Dual": True}
+
+
+@accelerated
+def test_cycles_of_tapes_are_collected():
+    """A pullback that a rule keeps leads to a tape, whose partials are traced further out."""
+    gc.collect()
+
+    def f(x):
+        return np.sum(np.stack(cr.map(cr.grad(lambda z: z * z * x[0]), list(x))))
+
+    for order in (cr.grad(f), cr.hessian(f), cr.jacrev(cr.grad(f)), cr.jacfwd(cr.hessian(f))):
+        order(np.array([2.0, 3.0]))
+        gc.collect()
+        living = [x for x in gc.get_objects() if type(x).__name__ in ("Tape", "BlockDuals")]
+        assert living == []
 
 
 def test_switch():

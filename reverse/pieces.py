@@ -13,7 +13,7 @@ import numpy as np
 from ..config.thresholds import LARGE_PIECE
 from ..rules import Traced, ZeroTangent, add, array_of, getitem, rrule
 from ..rules.annotations import Index, Tangentlike
-from ..rules.shapes import shape_of
+from ..rules.shapes import dtype_of, shape_of
 from ..rules.table.structural_zeros import Masked, unmask
 from ..rules.tangents.project import Projector
 from ..rules.tracing.level import ONE
@@ -104,6 +104,10 @@ class Pieces:
             alive = self.rest.alive if type(self.rest) is Masked else True
             self.rest = Masked(zeroed, alive & ~emptied) if self.sensitive else zeroed
         pairs = self.others
+        if not pairs and (whole := self._whole()) is not None:
+            self.emptied, self.places = set(), {}
+            self.rest = whole if self.rest is None else add(self.rest, whole)
+            return
         if len(self.places) == 1:
             pairs = [*pairs, *self.places.items()]
         elif self.places:
@@ -124,6 +128,15 @@ class Pieces:
                 alive[index] = True
                 placed = Masked(placed, alive)
             self.rest = placed if self.rest is None else add(self.rest, placed)
+
+    def _whole(self) -> Any:
+        """Return the pieces as all of a vector, which each entry was read of; None if not so."""
+        shape, places = self.space.shape, self.places
+        lazy = getattr(self.space, "empty", None) is not None
+        if lazy or len(shape) != 1 or len(places) != shape[0] or not places:
+            return None
+        whole = array_of([places[place] for place in sorted(places)])
+        return whole if dtype_of(whole) == self.space.dtype else None
 
     def _is_large(self, index: Index, ybar: Tangentlike) -> bool:
         joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)

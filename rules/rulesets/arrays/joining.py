@@ -95,7 +95,7 @@ linear_rule(np.concatenate, concatenate_transpose, adapt=refuse_integers, **JOIN
 def stack_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
     if axis == 0 and type(ybar) is np.ndarray and hasattr(space, "parts"):
         return list(ybar)
-    xbars = np.moveaxis(ybar, axis, 0)
+    xbars = ybar if axis == 0 else np.moveaxis(ybar, axis, 0)
     return [getitem(xbars, i) for i in range(len(xbars))] if hasattr(space, "parts") else xbars
 
 

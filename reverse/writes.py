@@ -101,6 +101,11 @@ class WriteNode(TapeNode):
 
     def pull(self, ybar: Any, cotangents: Cotangents) -> None:
         """Hand the written entries to what was written, and the rest to the version before."""
+        if self._is_of_all():
+            ybar = ybar.gathered() if type(ybar) is Pieces else ybar
+            counts = counts_of(ybar.alive) if type(ybar) is Masked else None
+            self._hand_on(unmask(ybar), counts, cotangents)
+            return  # nothing is left of the version before
         counts = None
         block = self._is_block(unmask(ybar))
         if not block and isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
@@ -118,10 +123,20 @@ class WriteNode(TapeNode):
             lazily = is_lazy(value(unmask(ybar)))
             vbar, rest, counts = (self._take_lazy if lazily else self._take_traced)(ybar)
             cotangents.add(self.before, rest)
+        self._hand_on(vbar, counts, cotangents)
+
+    def _hand_on(self, vbar: Tangentlike, counts: Any, cotangents: Cotangents) -> None:
+        """Hand the cotangent of the written entries to what was written."""
         if self.active is not None and not isinstance(vbar, AbstractZero):
             vbar = self._of_written(vbar)
             counts = None if counts is None else self._of_written(counts)
             self.active.receive(vbar, cotangents, "an assignment", 0, counts)
+
+    def _is_of_all(self) -> bool:
+        """Say whether all of the array was written: ``x[...] = v``, as ``x += y`` does."""
+        if self.path:
+            return False
+        return self.index is ... or (type(self.index) is slice and self.index == slice(None))
 
     def parents(self) -> tuple[int, ...]:
         return self.before, *(() if self.active is None else self.active.parents())

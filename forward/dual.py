@@ -128,7 +128,9 @@ class ForwardLevel(DualWrites):
         else:  # NumPy would find that by its protocol, which takes as long again
             y = a.at_level.unary(ufunc, operation, a)
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
-            return self.apply_kind(kind, ufunc, (x,), {}, (a,), kind.branch(y, a))
+            branch = kind.branch(y, a)
+            if branch is not y:  # at a tie
+                return self.apply_kind(kind, ufunc, (x,), {}, (a,), branch)
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
         if (class_y is _float64 or class_y is float) and (class_a is _float64 or class_a is float):
@@ -177,7 +179,9 @@ class ForwardLevel(DualWrites):
                     return answer
         y = operation(x, z)
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
-            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), kind.branch(y, x, z))
+            branch = kind.branch(y, x, z)
+            if branch is not y:  # at a tie
+                return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         dual: Any
         if class_y is _float64 or class_y is float:

@@ -110,13 +110,13 @@ def conj_of_sign(x):
     """The partial of ``abs``: of real numbers it is the larger of ``x`` and ``-x``."""
     if not is_traced(x):
         return np.conj(np.sign(x))
-    if np.iscomplexobj(x):
+    if np.iscomplexobj(value(x)):
         return np.conj(np.sign(x) + kink(x, x == 0))
     return shares_of(sign_of, x, -x)
 
 
 def abs_branch(y, x):
-    return y if np.iscomplexobj(x) else choice_by(larger)(y, x, -x)
+    return y if np.iscomplexobj(value(x)) else choice_by(larger)(y, x, -x)
 
 
 def known(a, b):

@@ -140,8 +140,9 @@ def shares_in_order(share, a, b):
 
 def shares_of(share, a, b, i=0):
     """``share(a, b)``, or ``share(b, a)`` for 1; differentiated again at a tie, the choice's."""
-    even = share(b, a) if i else share(a, b)
-    if not is_traced((a, b)) or not np.any(a == b):
+    x, z = value(a), value(b)
+    even = share(z, x) if i else share(x, z)
+    if not is_traced((a, b)) or not np.any(x == z):
         return even
     branch = shares_in_order(share, a, b)[i]
 

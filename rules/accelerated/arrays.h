@@ -304,6 +304,7 @@ entry_of_arrays(PyObject *tape, PyObject *rule, PyObject *y, PyObject *a, PyObje
     }
     Py_XDECREF(of_x);
     Py_XDECREF(of_z);
+    untracked(kept);
     if (kept != NULL && broadcast) {
         PyObject *shape = shape_of(array_under(y));
         PyObject *first = a_active ? a : b, *second = a_active && b_active ? b : NULL;
@@ -328,7 +329,7 @@ entry_of_arrays(PyObject *tape, PyObject *rule, PyObject *y, PyObject *a, PyObje
     }
     Py_XDECREF(kept);
     Py_DECREF(needs);
-    return entry;
+    return untracked_beside(entry, of_a, of_b);
 }
 
 /* ---- both ---- */

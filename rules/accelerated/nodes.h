@@ -86,6 +86,7 @@ new_active(PyObject *parent, PyObject *x)
     }
     SLOT(active, ACTIVE_PARENT) = Py_NewRef(parent);
     SLOT(active, ACTIVE_SPACE) = space;
+    PyObject_GC_UnTrack(active); /* a space is a shape and a dtype */
     return active;
 }
 
@@ -97,7 +98,7 @@ active_argument(int i, PyObject *a, PyObject *x)
     PyArrayObject *array = array_under(x);
     PyObject *active = new_active(SLOT(a, POSITION_IN_ARRAY),
                                   array == NULL ? x : (PyObject *)array);
-    return active == NULL ? NULL : Py_BuildValue("(iN)", i, active);
+    return active == NULL ? NULL : untracked(Py_BuildValue("(iN)", i, active));
 }
 
 static PyObject *
@@ -114,6 +115,9 @@ active_arguments(const LinearCall *call)
             }
             PyList_SET_ITEM(active, k++, one);
         }
+    }
+    if (active != NULL) {
+        PyObject_GC_UnTrack(active);
     }
     return active;
 }
@@ -152,7 +156,7 @@ form_of(PyObject *y)
         return PyObject_CallOneArg(SPACE_OF, y);
     }
     PyObject *shape = shape_of(array);
-    return shape == NULL ? NULL : Py_BuildValue("(NO)", shape, PyArray_DESCR(array));
+    return shape == NULL ? NULL : untracked(Py_BuildValue("(NO)", shape, PyArray_DESCR(array)));
 }
 
 /* The entry (node,) of a call, as `KindNode` makes it. */
@@ -180,7 +184,10 @@ entry_of_call(const LinearCall *call, PyObject *y)
     int made = (SLOT(node, NODE_ACTIVE) = active_arguments(call)) != NULL
                && (SLOT(node, NODE_FORM) = form_of(y)) != NULL
                && (SLOT(node, NODE_ARGS) = kept_arguments(call)) != NULL;
-    PyObject *entry = made ? PyTuple_Pack(1, node) : NULL;
+    if (made && is_untracked(untracked(SLOT(node, NODE_ARGS)))) {
+        PyObject_GC_UnTrack(node); /* its options are settings */
+    }
+    PyObject *entry = made ? untracked(PyTuple_Pack(1, node)) : NULL;
     Py_DECREF(node);
     return entry;
 }

@@ -8,6 +8,7 @@
 #define CHAINRULES_OPERATORS_H
 
 #include "arithmetic.h"
+#include "collector.h"
 
 /* One operation: the function whose rule it has; what to call for that where a value is traced;
    what to compute it by, NULL for a call; and the methods in Python for what is not handled here. */
@@ -107,10 +108,7 @@ failed(void)
     return NULL;
 }
 
-/* A traced number of `level`; it takes over `primal` and `extra`, its position or tangent.
-
-   A dual number of plain floats and arrays is out of sight of the collector of cycles, which a long
-   tape of them calls again and again: such a one refers to its level alone, and that to none. */
+/* A traced number of `level`; it takes over `primal` and `extra`, its position or tangent. */
 static PyObject *
 new_traced(PyTypeObject *type, PyObject *level, PyObject *primal, Py_ssize_t slot, PyObject *extra)
 {
@@ -123,24 +121,10 @@ new_traced(PyTypeObject *type, PyObject *level, PyObject *primal, Py_ssize_t slo
     SLOT(traced, PRIMAL) = primal;
     SLOT(traced, AT_LEVEL) = Py_NewRef(level);
     SLOT(traced, slot) = extra;
-    if (type == DUAL && !PyObject_IS_GC(primal) && !PyObject_IS_GC(extra)) {
-        PyObject_GC_UnTrack(traced);
+    if (type == DUAL && is_untracked(primal) && is_untracked(extra)) {
+        PyObject_GC_UnTrack(traced); /* it refers to its level alone, and that to none */
     }
     return traced;
-}
-
-/* Take an entry that leads to nothing the collector knows out of its sight, too. */
-static PyObject *
-untracked(PyObject *entry)
-{
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(entry); k++) {
-        PyObject *x = PyTuple_GET_ITEM(entry, k);
-        if (PyObject_IS_GC(x) && !(Py_TYPE(x) == DUAL && !PyObject_GC_IsTracked(x))) {
-            return entry;
-        }
-    }
-    PyObject_GC_UnTrack(entry);
-    return entry;
 }
 
 /* The position of an entry, which it takes over, appended to a tape. */

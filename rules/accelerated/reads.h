@@ -81,7 +81,7 @@ shape_of(PyArrayObject *array)
         }
         PyTuple_SET_ITEM(shape, k, size);
     }
-    return shape;
+    return untracked(shape);
 }
 
 /* The entry of a read: (position, index, shape, None, None, None). */
@@ -100,6 +100,7 @@ entry_of_read(PyObject *position, PyObject *index, PyArrayObject *array)
     for (Py_ssize_t k = 3; k < 6; k++) {
         PyTuple_SET_ITEM(entry, k, Py_NewRef(Py_None));
     }
+    PyObject_GC_UnTrack(entry); /* its index is of integers */
     return entry;
 }
 

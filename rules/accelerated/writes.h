@@ -170,7 +170,10 @@ record_write(PyObject *x, PyObject *index, PyObject *v)
                && (SLOT(node, WRITE_ACTIVE) = is_of_tape ? new_active(SLOT(v, POSITION), SLOT(v, PRIMAL))
                                                          : Py_NewRef(Py_None))
                       != NULL;
-    PyObject *entry = made ? PyTuple_Pack(1, node) : NULL;
+    if (made) {
+        PyObject_GC_UnTrack(node); /* its index is of integers */
+    }
+    PyObject *entry = made ? untracked(PyTuple_Pack(1, node)) : NULL;
     PyObject *position = entry == NULL ? NULL : appended(tape, entry);
     if (position != NULL) {
         SLOT(node, WRITE_POSITION) = Py_NewRef(position);

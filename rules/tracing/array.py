@@ -177,7 +177,8 @@ class TracedArray(TracedNumber):
     __class__ = property(type_under)  # its slot may be empty
 
     def __getattr__(self, name: str) -> Any:
-        if name in _LAZY and (root_of(self)[1] or draft_of(self) is not None):
+        slot = name in _LAZY and hasattr(type(self), name)  # not each level has each
+        if slot and (root_of(self)[1] or draft_of(self) is not None):
             give_value(self)
             return getattr(self, name)
         return TracedNumber.__getattr__(self, name)

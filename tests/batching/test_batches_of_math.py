@@ -159,3 +159,17 @@ def test_compiled_and_nested():
         found = cr.grad(lambda xs: np.sum(both(xs)))(xs)
     slopes = [cr.grad(lambda x: sum(f(x, y) for y in ys))(x) for x in xs]
     np.testing.assert_allclose(found, slopes, rtol=1e-13)
+
+
+def test_views_of_an_array_that_is_differentiated():
+    """What a batch holds of them is a view by an index, whose value is read late."""
+    x = np.array([[1.0, 2.0], [3.0, 0.5], [0.2, 0.7]])
+
+    def loss(x):
+        return np.sum(cr.vmap(lambda item: math.sqrt(item[0]) * math.exp(item[1]))(x))
+
+    expected = np.exp(x[:, 1]) * np.stack([0.5 / np.sqrt(x[:, 0]), np.sqrt(x[:, 0])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(cr.grad(loss)(x), expected.T, rtol=1e-12)
+        assert cr.hessian(loss)(x).shape == (3, 2, 3, 2)

@@ -162,7 +162,7 @@ def test_compiled_and_nested():
 
 
 def test_views_of_an_array_that_is_differentiated():
-    """What a batch holds of them is a view by an index, whose value is read late."""
+    """Such a batch holds a view by an index, whose value is read late."""
     x = np.array([[1.0, 2.0], [3.0, 0.5], [0.2, 0.7]])
 
     def loss(x):

@@ -13,6 +13,7 @@ from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 from chainrules.rules.rulesets.arrays.ties import steady
 from chainrules.rules.rulesets.scipy.interpolate.systems import solution
 from chainrules.rules.rulesets.scipy.linalg.banded import banded_solve, hermitian_solve
+from chainrules.rules.rulesets.scipy.linalg.exponential import exponential_along
 from chainrules.rules.rulesets.scipy.linalg.systems import dense_solve, triangular_solve
 from chainrules.rules.rulesets.scipy.linalg.toeplitz import toeplitz_solve
 from chainrules.rules.tracing.writing import written
@@ -129,6 +130,8 @@ CASES: list = [
     (banded_solve, (1 + normal(3, 4) ** 2, block(4)), BANDED),
     (hermitian_solve, (normal(2, 4) * [[0.1], [0]] + [[0], [9]], block(4, 2)), HERMITIAN),
     (toeplitz_solve, (np.array([0.1, 0.3, 2.0, 0.2, 0.4]), block(3)), {"check_finite": True}),
+    (exponential_along, (normal(3, 3), block(3, 3))),
+    (exponential_along, (9 * normal(3, 3), block(3, 3))),
     (solution, (1 + normal(4) ** 2, block(4, 2), np.arange(4), np.arange(4))),
     (np.fft.fft, (block(*M), 5, 0)), (np.fft.rfft, (block(*M),)), (np.fft.irfft, (block(*M),)),
     (np.fft.fftn, (block(*M),)), (np.fft.rfftn, (block(*M),)), (np.fft.fftshift, (block(*M), 1)),

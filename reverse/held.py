@@ -14,13 +14,22 @@ import numpy as np
 from ..rules import Traced
 from ..rules.annotations import Value
 from ..rules.tracing.level import Level
-from ..rules.tracing.watching import CalledAt, Stops, watching
+from ..rules.tracing.watching import Stops, watching
 from .vjp import PullbackAt, Recording
 from .watched import WatchedTape
 
-ARGUMENTS = CalledAt("arguments", "")
 _PACKAGE = __name__.partition(".")[0]
 _SEQUENCES = tuple | list | set | frozenset
+
+
+class CalledAt(NamedTuple):
+    """The name of a function that was called, and the user's line of the call."""
+
+    name: str
+    line: str
+
+
+ARGUMENTS = CalledAt("arguments", "")
 
 
 class Held(NamedTuple):
@@ -69,7 +78,13 @@ def _calls(pullback: PullbackAt, recording: Recording) -> Callable[[int], Called
             again = Recording(tape, pullback.f, primals, {}, range(len(primals)))
         if len(again.tape.recorded) != len(recording.tape.recorded):
             tape.made.clear()
-    return functools.cache(tape.called_at)
+
+    @functools.cache
+    def called_at(position: int) -> CalledAt:
+        call = tape.call_of(position)
+        return CalledAt(call.name, call.line)
+
+    return called_at
 
 
 def _sizes(x: object, known: set[int]) -> Iterator[int]:

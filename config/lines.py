@@ -25,10 +25,27 @@ _users: dict[str, bool] = {}  # by the name of a module, whether it is the user'
 
 def user_line() -> str:
     """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
+    place = user_file_and_line()
+    return UNKNOWN if place is None else _place(*place)
+
+
+def user_file_and_line() -> tuple[str, int] | None:
+    """Return the file and the line of that frame; in a worker's thread, of who sent the work."""
     frame = user_frame()
-    if frame is None:
-        return UNKNOWN
-    return _place(frame.f_code.co_filename, frame.f_lineno)
+    return _sent_from.get() if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+_sent_from: ContextVar[tuple[str, int] | None] = ContextVar("sent_from", default=None)
+
+
+@contextlib.contextmanager
+def sent_from(place: tuple[str, int] | None) -> Iterator[None]:
+    """Let work inside have the line ``place``, where no frame of the user's is under way."""
+    token = _sent_from.set(place)
+    try:
+        yield
+    finally:
+        _sent_from.reset(token)
 
 
 def user_frame() -> FrameType | None:
@@ -78,12 +95,12 @@ def warn_user(message: Warning) -> None:
     """Warn of the user's innermost line, once for each such line as Python does."""
     if isinstance(message, _unsaid.get()):
         return
-    frame = user_frame()
-    if frame is None:
+    frame, place = user_frame(), user_file_and_line()
+    if place is None:
         warnings.warn(message, stacklevel=2)
         return
-    place = frame.f_code.co_filename, frame.f_lineno
-    seen = frame.f_globals.setdefault("__warningregistry__", {})
+    names = globals() if frame is None else frame.f_globals
+    seen = names.setdefault("__warningregistry__", {})
     warnings.warn_explicit(message, type(message), *place, registry=seen)
 
 

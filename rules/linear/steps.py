@@ -7,6 +7,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...config.numpy_warnings import replays
 from ..annotations import Value
 from ..containers import LEAVES, are_settings, children, iterate_leaves, replaced
 from .blocks import operate_on_blocks, run_on_block
@@ -137,6 +138,9 @@ class Program:
             for read in last_reads:
                 results[read] = None
         return [result_of(y) for y in self.outputs]
+
+
+replays(Program._run, "on the way of tangents")
 
 
 def part_at(y: Value, position: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...config.lines import sent_from, user_file_and_line
 from ..annotations import Function, Index, Value
 from ..containers import iterate_leaves
 from ..refusals.table import refusal
@@ -37,7 +38,7 @@ stops = _stops.get  # None where nobody watches
 
 
 @contextlib.contextmanager
-def watching(wanted: Stops) -> Iterator[None]:
+def watching(wanted: Stops | None) -> Iterator[None]:
     """Let the runs that begin inside note lines, and stop at numbers that are wanted."""
     token = _stops.set(wanted)
     try:
@@ -46,22 +47,19 @@ def watching(wanted: Stops) -> Iterator[None]:
         _stops.reset(token)
 
 
-class WatchedFunction:
-    """A function that is watched in another thread or process as it would be where it was made."""
+class SentFunction:
+    """A function for another thread or process, watched there as it would be where it is made.
 
-    def __init__(self, f: Callable, wanted: Stops) -> None:
-        self.f, self.wanted = f, wanted
+    What has no line of the user's there has the one that sent it.
+    """
+
+    def __init__(self, f: Callable) -> None:
+        self.f, self.wanted, self.place = f, stops(), user_file_and_line()
         self.__name__ = f.__name__
 
     def __call__(self, *args: Any) -> Any:
-        with watching(self.wanted):
+        with sent_from(self.place), watching(self.wanted):
             return self.f(*args)
-
-
-def watched_as_here(f: Callable) -> Callable:
-    """Return ``f`` to be called elsewhere, with the numbers to stop at that are looked for here."""
-    wanted = stops()
-    return f if wanted is None else WatchedFunction(f, wanted)
 
 
 def bad_number(x: Any, wanted: Stops) -> FoundNumber | None:

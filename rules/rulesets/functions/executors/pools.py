@@ -18,7 +18,7 @@ from typing import Any
 from .....config import ArgumentTypeError, LostDataError, LostDerivativeError, user_line
 from .....config.progress import long_work
 from .....config.tracebacks import trim_all
-from .... import name_of, watched_as_here
+from .... import SentFunction, name_of
 from ..progress import Progress, Shown
 from .chunks import RowHandle, place_of, run_rows, sizes
 from .items import Item
@@ -41,7 +41,7 @@ class Site(ABC):
     def start(self, task: Callable, common: Any, *columns: Sequence) -> list:
         """Start ``task(common, *row)`` for each row of the columns; there may be handles in it."""
         self.begun = time.monotonic()
-        task = watched_as_here(task)
+        task = SentFunction(task)
         rows = list(zip(*columns))
         chunks: list = []
         handles: list = []

@@ -26,7 +26,7 @@ _users: dict[str, bool] = {}  # by the name of a module, whether it is the user'
 def user_line() -> str:
     """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
     place = user_file_and_line()
-    return UNKNOWN if place is None else _place(*place)
+    return UNKNOWN if place is None else named_line(*place)
 
 
 def user_file_and_line() -> tuple[str, int] | None:
@@ -75,7 +75,7 @@ def line_at(place: Place | None) -> str:
         return UNKNOWN
     code, at = place
     lines = [line for start, end, line in code.co_lines() if start <= at < end and line]
-    return _place(code.co_filename, lines[0] if lines else code.co_firstlineno)
+    return named_line(code.co_filename, lines[0] if lines else code.co_firstlineno)
 
 
 _unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=())
@@ -112,7 +112,7 @@ def is_the_users(frame: FrameType) -> bool:
     return known
 
 
-def _place(filename: str, line: int) -> str:
+def named_line(filename: str, line: int) -> str:
     """Return ``file.py:12``, or ``Cell In[10], line 2``, as IPython calls a cell of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = None if shell is None else shell.compile.format_code_name(filename)
@@ -132,7 +132,7 @@ def raised_at(error: BaseException) -> tuple[str, str, dict]:
     names: dict = {}
     for frame, line in passed_by(error):
         if is_the_users(frame):
-            where, called = _place(frame.f_code.co_filename, line), ""
+            where, called = named_line(frame.f_code.co_filename, line), ""
             names = frame.f_globals
         elif not called:
             called = _public_name(frame)
@@ -159,7 +159,7 @@ def _public_name(frame: FrameType) -> str:
 def caller_line() -> str:
     """Return ``file.py:12`` of the line that called the function that asks."""
     frame = sys._getframe(2)
-    return _place(frame.f_code.co_filename, frame.f_lineno)
+    return named_line(frame.f_code.co_filename, frame.f_lineno)
 
 
 def defined_at(f: object) -> str:
@@ -167,4 +167,4 @@ def defined_at(f: object) -> str:
     code = getattr(f, "__code__", None)
     if not isinstance(code, CodeType):
         return ""
-    return _place(code.co_filename, code.co_firstlineno)
+    return named_line(code.co_filename, code.co_firstlineno)

@@ -5,7 +5,8 @@ Their rules call back through the config they are handed, so they serve every en
 """
 
 import builtins
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.progress import ending, long_work
 from ... import (
     ZERO,
     AbstractZero,
@@ -35,7 +37,7 @@ from ... import (
 from .bodies import Back, prepares_for, refuse_options, takes_no_other
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce
-from .scan import scan
+from .scan import recordings, scan
 from .sequences import (
     ResultStructure,
     Sequence,
@@ -167,7 +169,20 @@ def map(
 
 def mapped(f: Callable, *xs: Any) -> Any:
     xs = released(xs)
-    return gather(list(builtins.map(f, *xs)), form_of(xs[0]), xs[0])
+    ys = _each(f, zip(*xs), _count(xs))
+    return gather(ys, form_of(xs[0]), xs[0])
+
+
+def _each(run: Callable, rows: Iterable, total: int | None, name: str = "map") -> list:
+    """Return ``run(*row)`` for each row; they show themselves as work if they take long."""
+    work = None if recordings else long_work(name, total, "items")
+    with ending(work):
+        return [run(*row) for row in (rows if work is None else work.over(rows))]
+
+
+def _count(xs: Iterable) -> int | None:
+    """Return how many items there are, if all sequences say it."""
+    return min([len(x) for x in xs]) if all(hasattr(x, "__len__") for x in xs) else None
 
 
 prepares_for(map, mapped)
@@ -185,10 +200,11 @@ def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
     xs = released(xs)
     columns = [list(x) for x in xs]
     dots = [unstack(xdot, len(items)) for xdot, items in zip(xsdot, columns)]
-    pushed = [
-        frule_via_ad(config, (fdot, *row_dot), f, *row)
-        for row, row_dot in zip(zip(*columns), zip(*dots))
-    ]
+
+    def push(row, row_dot):
+        return frule_via_ad(config, (fdot, *row_dot), f, *row)
+
+    pushed = _each(push, zip(zip(*columns), zip(*dots)), _count(columns))
     ys, ydots = unzip(pushed, 2)
     form = form_of_map(map, xs[0])
     return gather(ys, form, xs[0]), ResultStructure(ys, form).collect(ydots)
@@ -200,15 +216,23 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     columns = [[held(item) for item in released(x)] if has_held(x) else list(x) for x in xs]
     xs = released(xs)
     sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
-    ys, pullbacks = unzip([item_rrule(config, f, row) for row in zip(*columns)], 2)
+
+    def run(*row):
+        return item_rrule(config, f, row)
+
+    ys, pullbacks = unzip(_each(run, zip(*columns), _count(columns)), 2)
     form = form_of_map(map, xs[0])
     results = ResultStructure(ys, form)
     count = 1 + len(xs)
 
     def map_pullback(ybar):
-        pairs = zip(pullbacks, results.split(ybar))
+        pairs = [*zip(pullbacks, results.split(ybar))]
         # Last first: f may have written what its next call read.
-        bars = [pull_item(pullback, bar, count) for pullback, bar in reversed([*pairs])]
+
+        def pull(pullback, bar):
+            return pull_item(pullback, bar, count)
+
+        bars = _each(pull, reversed(pairs), len(pairs), "map, back")
         fbars, *xsbars = unzip(reversed(bars), count)
         return (
             NoTangent(),
@@ -261,7 +285,8 @@ def push_units(config: Any, f: Any, xs: Any) -> list | None:
         return None
     unit = ProjectTo(xs).dtype.type(1)
     try:
-        return [frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs]
+        push = functools.partial(frule_via_ad, config, (NoTangent(), unit), f)
+        return _each(push, zip(xs), len(xs))
     except MissingRuleError:
         return None  # f calls something that only reverse mode has a rule for
 

@@ -46,6 +46,8 @@ class Site(ABC):
         chunks: list = []
         handles: list = []
         workers = self.workers() if rows else 1
+        # Rows may have to wait for what they read, and the first ones for the time they take.
+        work = None if self.progress else long_work("map", len(rows), "items")
         try:
             send = self.sender(task, common)
 
@@ -56,7 +58,11 @@ class Site(ABC):
                 at = len(handles)
                 chunks.append(send(rows[at : at + size]))
                 handles += [RowHandle(chunks[-1], k) for k in range(size)]
+                if work is not None:
+                    work.update(size)
         except BaseException as error:
+            if work is not None:
+                work.close()
             self.cancel([*chunks, *_chunks_of(rows)])
             if isinstance(error, BrokenExecutor):  # by a map before
                 raise self.lost(f"a worker of {type(self.executor).__name__} is lost") from error

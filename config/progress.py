@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
@@ -118,7 +119,9 @@ class LongWork:
             return
         self.is_said = True
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():  # in a notebook without ipywidgets it is a line of text
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
         except ImportError:
             of = "" if self.total is None else f" of {self.total}"
             seconds = time.perf_counter() - self.begun

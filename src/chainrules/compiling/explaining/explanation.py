@@ -35,8 +35,9 @@ def explain(
         What ``f`` is called with: each operation on their numbers is a step.
     stop : {"nan", "inf"}, optional
         Stop at the first step that gives a NaN, or a NaN or an infinity, of what had none.
-    stage : {"recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm", "all"}
-        Print the program as the compiler has it at this stage, with your line on each operation.
+    stage : {"recorded", ..., "llvm", "all", "times"}, optional
+        Print the program as the compiler has it at this stage, with your line on each operation:
+        "recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm", or all.
         The function runs once more. Without arguments it runs with those of each recording, if
         their arrays were small. docs/compiling.md has the grammar. ``stage="times"`` measures
         instead, in one run that takes little longer than one without: the time of each line,

@@ -87,19 +87,20 @@ def _calls(pullback: PullbackAt, recording: Recording) -> Callable[[int], Called
     return called_at
 
 
-def _sizes(x: object, known: set[int]) -> Iterator[int]:
+def _sizes(x: Any, known: set[int]) -> Iterator[int]:
     """Yield the bytes of ``x`` and of what it holds, once for each object."""
     waiting: list[Any] = [x]
     while waiting:
         x = waiting.pop()
-        while isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
+        # Not isinstance: traced arrays, which functions capture, pass for arrays.
+        while issubclass(type(x), np.ndarray) and issubclass(type(x.base), np.ndarray):
             x = x.base  # who owns the memory
         if id(x) in known or isinstance(x, type | ModuleType | Level | str | int | None):
             continue
         known.add(id(x))
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             yield x.nbytes
-        elif isinstance(x, float | complex | np.generic):
+        elif issubclass(type(x), float | complex | np.generic):
             yield sys.getsizeof(x)
         else:
             parts = list(_parts(x))

@@ -173,9 +173,9 @@ def named(operands: list[Operand]) -> tuple[Operand, ...]:
         return tuple(operands)
     names: dict[object, tuple[str, int]] = {}
     for name, local in frame.f_locals.items():
-        for layer, lead in _layers_now(local):
-            if (key := key_of(layer)) in keys:
-                names.setdefault(key, (name, lead))
+        for layer in _layers_now(local):
+            if (key := key_of(layer)) in keys and key not in names:
+                names[key] = name, len(shape_of(layer)) - len(shape_of(local))
     found = [names.get(x.key, ("", 0)) for x in operands]
     return tuple(
         [
@@ -191,7 +191,7 @@ _READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 def key_of(x: Any) -> object:
     """Return what tells an object from others: a traced value of a record by its entry there."""
     if issubclass(type(x), Traced):
-        position = getattr(x, "position", None)
+        position = _slot(x, "position")
         return id(x) if position is None else (x.at_level.number, position)
     return id(x)
 
@@ -204,7 +204,7 @@ def numbers_of(x: Any) -> Any:
 
 
 def _operand(x: Any) -> Operand:
-    numbers = numbers_of(x)
+    *_, numbers = _layers_now(x)
     if type(x) is np.ndarray:
         return Operand(numbers.copy(), key=id(x))  # the user may write into it
     if isinstance(x, np.generic | Traced):
@@ -213,25 +213,29 @@ def _operand(x: Any) -> Operand:
 
 
 def _is_told(x: Any) -> bool:
-    return isinstance(x, Traced | np.ndarray | np.number | float | complex | int)
+    """Say whether ``x`` is a number or an array, and has its value: not one written to by now."""
+    *_, numbers = _layers_now(x)
+    # Not isinstance: what has no value passes for an array as well.
+    return issubclass(type(numbers), np.ndarray | np.number | float | complex | int)
 
 
-def _layers_now(x: Any) -> Iterator[tuple[Any, int]]:
-    """Yield ``x``, what it carries, and so on, and how many axes of items each has besides."""
-    own = shape_of(x) if issubclass(type(x), Traced) else ()
-    lead = 0
+def _layers_now(x: Any) -> Iterator[Any]:
+    """Yield ``x``, what it carries, and so on, as far as no value has to be made for that."""
+    yield x
     while issubclass(type(x), Traced):
-        yield x, lead
-        try:
-            x = x.whole() if x.records else _primal(x)
-        except AttributeError:  # it is being written to
+        of_record = "block" if hasattr(type(x), "block") else "sample"
+        x = _slot(x, of_record if x.records else "primal")
+        if x is None:
             return
-        lead = len(shape_of(x)) - len(own)
-    if isinstance(x, np.ndarray | np.generic):
-        yield x, lead
+        yield x
 
 
-_primal = vars(Traced)["primal"].__get__  # of the slot, which may be empty
+def _slot(x: Any, name: str) -> Any:
+    """Return what a slot holds, or None: a value that is being written to is not asked for."""
+    try:
+        return object.__getattribute__(x, name)
+    except AttributeError:
+        return None
 
 
 def _is_elementwise(f: Function | str) -> bool:

@@ -339,3 +339,11 @@ def test_a_line_is_put_into_words_once_however_often_it_is_passed(monkeypatch):
     steps = cr.explain(loop, 1.5).steps
     assert len(steps) > 100
     assert len(told) == len({(step.line, step.name) for step in steps})
+
+
+def test_a_pullback_that_holds_functions_with_traced_values():
+    def f(x):
+        return np.sum(cr.checkpoint(lambda t: np.cumsum(t) * x)(x))
+
+    _, pull = cr.vjp(f, np.ones(5))
+    assert cr.explain(pull).held

@@ -232,3 +232,14 @@ def test_explained_value():
 def test_explained_tangent():
     found = cr.explain(lambda x: cr.jvp(spread, (x,), (x,)), X, stop="nan")
     assert found.first_bad is not None
+
+
+def test_writes_by_a_function_into_a_view():
+    def f(x):
+        y = x[None, ...]
+        np.clip(y, 0.5, 1.0, out=y)
+        return np.sum(np.log(y * 0.0 + 1.0) + x)
+
+    expected = cr.grad(f)(X)
+    with cr.debug(nan=True, inf=True):
+        np.testing.assert_array_equal(cr.grad(f)(X), expected)

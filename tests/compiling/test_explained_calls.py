@@ -347,3 +347,13 @@ def test_a_pullback_that_holds_functions_with_traced_values():
 
     _, pull = cr.vjp(f, np.ones(5))
     assert cr.explain(pull).held
+
+
+def test_a_view_of_what_was_written_to_is_a_result():
+    def f(x):
+        y = np.hstack([x, x])[...]
+        y[0] = 0.0
+        return y
+
+    found = cr.explain(f, X)
+    assert "the result is constant" not in found.text

@@ -183,7 +183,8 @@ def _is_finite(y: Any, stop: str | None) -> bool:
 
 
 def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explanation:
-    recorder, ended, y = _Watched(stop), "", None
+    recorder, ended = _Watched(stop), ""
+    reached: set[int] | None = None
     given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
         with (
@@ -193,6 +194,9 @@ def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explana
             pulling(),
         ):
             y = run(f, given, options)
+            # A view of what was written to is read here, which is a step.
+            found = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
+            reached = None if y is None else found
     except _Stop:
         pass
     except NotRecordable as error:
@@ -210,8 +214,7 @@ def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explana
         if infinite is not None and infinite != at:
             said = recorder.said[infinite]
             lines.append(f"an infinity came before it: {steps[infinite]}{said}")
-    reached = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
-    lines += _cuts(steps, moving, None if y is None else reached)
+    lines += _cuts(steps, moving, reached)
     lines += [TIME_TITLE, *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
     return Explanation("\n".join([*lines, "steps:"]), steps, bad)
 

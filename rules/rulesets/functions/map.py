@@ -5,7 +5,6 @@ Their rules call back through the config they are handed, so they serve every en
 """
 
 import builtins
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -169,15 +168,15 @@ def map(
 
 def mapped(f: Callable, *xs: Any) -> Any:
     xs = released(xs)
-    ys = _each(f, zip(*xs), _count(xs))
+    ys = _all(builtins.map(f, *xs), _count(xs))
     return gather(ys, form_of(xs[0]), xs[0])
 
 
-def _each(run: Callable, rows: Iterable, total: int | None, name: str = "map") -> list:
-    """Return ``run(*row)`` for each row; they show themselves as work if they take long."""
+def _all(results: Iterable, total: int | None, name: str = "map") -> list:
+    """Return the results, whose making shows itself as work if it takes long."""
     work = None if recordings else long_work(name, total, "items")
     with ending(work):
-        return [run(*row) for row in (rows if work is None else work.over(rows))]
+        return list(results if work is None else work.over(results))
 
 
 def _count(xs: Iterable) -> int | None:
@@ -200,12 +199,11 @@ def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
     xs = released(xs)
     columns = [list(x) for x in xs]
     dots = [unstack(xdot, len(items)) for xdot, items in zip(xsdot, columns)]
-
-    def push(row, row_dot):
-        return frule_via_ad(config, (fdot, *row_dot), f, *row)
-
-    pushed = _each(push, zip(zip(*columns), zip(*dots)), _count(columns))
-    ys, ydots = unzip(pushed, 2)
+    results = (
+        frule_via_ad(config, (fdot, *row_dot), f, *row)
+        for row, row_dot in zip(zip(*columns), zip(*dots))
+    )
+    ys, ydots = unzip(_all(results, _count(columns)), 2)
     form = form_of_map(map, xs[0])
     return gather(ys, form, xs[0]), ResultStructure(ys, form).collect(ydots)
 
@@ -216,11 +214,8 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     columns = [[held(item) for item in released(x)] if has_held(x) else list(x) for x in xs]
     xs = released(xs)
     sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
-
-    def run(*row):
-        return item_rrule(config, f, row)
-
-    ys, pullbacks = unzip(_each(run, zip(*columns), _count(columns)), 2)
+    pairs = _all((item_rrule(config, f, row) for row in zip(*columns)), _count(columns))
+    ys, pullbacks = unzip(pairs, 2)
     form = form_of_map(map, xs[0])
     results = ResultStructure(ys, form)
     count = 1 + len(xs)
@@ -228,12 +223,9 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     def map_pullback(ybar):
         pairs = [*zip(pullbacks, results.split(ybar))]
         # Last first: f may have written what its next call read.
-
-        def pull(pullback, bar):
-            return pull_item(pullback, bar, count)
-
-        bars = _each(pull, reversed(pairs), len(pairs), "map, back")
-        fbars, *xsbars = unzip(reversed(bars), count)
+        bars = (pull_item(pullback, bar, count) for pullback, bar in reversed(pairs))
+        back = _all(bars, len(pairs), "map, back")
+        fbars, *xsbars = unzip(reversed(back), count)
         return (
             NoTangent(),
             sum_of_fbars(f, fbars),
@@ -285,8 +277,7 @@ def push_units(config: Any, f: Any, xs: Any) -> list | None:
         return None
     unit = ProjectTo(xs).dtype.type(1)
     try:
-        push = functools.partial(frule_via_ad, config, (NoTangent(), unit), f)
-        return _each(push, zip(xs), len(xs))
+        return _all((frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs), len(xs))
     except MissingRuleError:
         return None  # f calls something that only reverse mode has a rule for
 

@@ -25,10 +25,27 @@ _users: dict[str, bool] = {}  # by the name of a module, whether it is the user'
 
 def user_line() -> str:
     """Return ``file.py:12`` of the innermost frame of the user's: not ours, NumPy's or Python's."""
+    place = user_file_and_line()
+    return UNKNOWN if place is None else named_line(*place)
+
+
+def user_file_and_line() -> tuple[str, int] | None:
+    """Return the file and the line of that frame; in a worker's thread, of who sent the work."""
     frame = user_frame()
-    if frame is None:
-        return UNKNOWN
-    return _place(frame.f_code.co_filename, frame.f_lineno)
+    return _sent_from.get() if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+_sent_from: ContextVar[tuple[str, int] | None] = ContextVar("sent_from", default=None)
+
+
+@contextlib.contextmanager
+def sent_from(place: tuple[str, int] | None) -> Iterator[None]:
+    """Let work inside have the line ``place``, where no frame of the user's is under way."""
+    token = _sent_from.set(place)
+    try:
+        yield
+    finally:
+        _sent_from.reset(token)
 
 
 def user_frame() -> FrameType | None:
@@ -58,7 +75,7 @@ def line_at(place: Place | None) -> str:
         return UNKNOWN
     code, at = place
     lines = [line for start, end, line in code.co_lines() if start <= at < end and line]
-    return _place(code.co_filename, lines[0] if lines else code.co_firstlineno)
+    return named_line(code.co_filename, lines[0] if lines else code.co_firstlineno)
 
 
 _unsaid: ContextVar[tuple[type[Warning], ...]] = ContextVar("unsaid", default=())
@@ -78,12 +95,12 @@ def warn_user(message: Warning) -> None:
     """Warn of the user's innermost line, once for each such line as Python does."""
     if isinstance(message, _unsaid.get()):
         return
-    frame = user_frame()
-    if frame is None:
+    frame, place = user_frame(), user_file_and_line()
+    if place is None:
         warnings.warn(message, stacklevel=2)
         return
-    place = frame.f_code.co_filename, frame.f_lineno
-    seen = frame.f_globals.setdefault("__warningregistry__", {})
+    names = globals() if frame is None else frame.f_globals
+    seen = names.setdefault("__warningregistry__", {})
     warnings.warn_explicit(message, type(message), *place, registry=seen)
 
 
@@ -95,7 +112,7 @@ def is_the_users(frame: FrameType) -> bool:
     return known
 
 
-def _place(filename: str, line: int) -> str:
+def named_line(filename: str, line: int) -> str:
     """Return ``file.py:12``, or ``Cell In[10], line 2``, as IPython calls a cell of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     cell = None if shell is None else shell.compile.format_code_name(filename)
@@ -115,7 +132,7 @@ def raised_at(error: BaseException) -> tuple[str, str, dict]:
     names: dict = {}
     for frame, line in passed_by(error):
         if is_the_users(frame):
-            where, called = _place(frame.f_code.co_filename, line), ""
+            where, called = named_line(frame.f_code.co_filename, line), ""
             names = frame.f_globals
         elif not called:
             called = _public_name(frame)
@@ -142,7 +159,7 @@ def _public_name(frame: FrameType) -> str:
 def caller_line() -> str:
     """Return ``file.py:12`` of the line that called the function that asks."""
     frame = sys._getframe(2)
-    return _place(frame.f_code.co_filename, frame.f_lineno)
+    return named_line(frame.f_code.co_filename, frame.f_lineno)
 
 
 def defined_at(f: object) -> str:
@@ -150,4 +167,4 @@ def defined_at(f: object) -> str:
     code = getattr(f, "__code__", None)
     if not isinstance(code, CodeType):
         return ""
-    return _place(code.co_filename, code.co_firstlineno)
+    return named_line(code.co_filename, code.co_firstlineno)

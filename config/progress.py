@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
@@ -70,10 +71,19 @@ class LongWork:
         self.close()
 
     def over(self, items: Iterable) -> Iterator[Any]:
-        """Yield the items, and count each when the next one is asked for."""
-        for item in items:
-            yield item
-            self.update()
+        """Yield the items, and count each when the next one is asked for.
+
+        An error of who asks ends the work: Python lets go of a loop's iterator at once.
+        """
+        is_done = False
+        try:
+            for item in items:
+                yield item
+                self.update()
+            is_done = True
+        finally:
+            if not is_done:
+                self.close()
 
     def expect(self, steps: int) -> None:
         """Say that there will be so many steps more."""
@@ -97,8 +107,11 @@ class LongWork:
             self.bar.set_description_str(text, refresh=refresh)
 
     def close(self) -> None:
+        """End the work; what is counted afterwards, such as steps taken again, is not shown."""
+        self.is_said = True
         if self.bar is not None:
             self.bar.close()
+            self.bar = None
 
     def _begin(self) -> None:
         """Open a bar; without tqdm, say in one line how far it is."""
@@ -106,7 +119,9 @@ class LongWork:
             return
         self.is_said = True
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():  # in a notebook without ipywidgets it is a line of text
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
         except ImportError:
             of = "" if self.total is None else f" of {self.total}"
             seconds = time.perf_counter() - self.begun

@@ -9,6 +9,11 @@ the number, run it with ``ARGS='--only ...'``, and keep the better one. Those of
 
 LONG_WORK = 2.0  # seconds, after which work shows itself
 
+# ---- times of lines: tests/compiling/test_times_of_lines.py ----
+
+TIMED_AT_LEAST = 32  # parts of a sweep that belong to one line; where there are fewer, all
+TIMED_STRIDE = 8  # parts of a line that comes often, of which one is timed
+
 # ---- what a tape keeps of the user's arrays: 'logistic regression', 'mixture' ----
 
 COPIED_AT_ONCE = 1 << 14  # bytes, up to which nobody looks whether there is a copy already

@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import Any, TypeVar, cast
 
 from .lines import is_the_users
+from .numpy_warnings import as_before, note_replay, settings, tell_user
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGE = __name__.partition(".")[0]
@@ -20,18 +21,22 @@ SWITCH = "CHAINRULES_TRACEBACK"
 
 
 def door(f: F) -> F:
-    """Decorator: leave our frames out of the errors that ``f`` raises.
+    """Decorator: leave our frames out of the errors that ``f`` raises, and out of warnings.
 
-    Functions that are called often have the two lines of it in their own body.
+    Functions that are called often have the lines of it that they need in their own body.
     """
 
     @functools.wraps(f)
     def called(*args: object, **kwargs: object) -> Any:
+        before = settings()
         try:
+            tell_user(before)
             return f(*args, **kwargs)
         except BaseException as error:
             trim_traceback(error)
             raise
+        finally:
+            as_before(before)
 
     return cast(F, called)
 
@@ -47,6 +52,8 @@ def trim_traceback(error: BaseException) -> None:
 
 def trim_all(error: BaseException) -> None:
     """Leave our frames out of the tracebacks of an error and of those behind it."""
+    if type(error) is FloatingPointError:
+        note_replay(error)
     if os.environ.get(SWITCH) == "full":
         return
     found, seen = [error], {id(error)}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig, TangentError
+from ..config.numpy_warnings import as_before, settings, tell_user
 from ..config.tracebacks import door, trim_traceback
 from ..rules import AbstractZero, as_structured, describe, name_of
 from ..rules.annotations import Tangentlike, Value
@@ -97,7 +98,9 @@ class PushforwardAt:
         self.targets = leaves(structure)
 
     def __call__(self, *tangents: Any, block: bool = False) -> Any:
+        before = settings()
         try:
+            tell_user(before)
             primals, program, targets = self.primals, self.program, self.targets
             check_numbers("linearize", len(primals), len(tangents))
             if block:
@@ -113,6 +116,8 @@ class PushforwardAt:
         except BaseException as error:
             trim_traceback(error)
             raise
+        finally:
+            as_before(before)
 
     def __repr__(self) -> str:
         primals = ", ".join(map(describe, self.primals))

@@ -1,13 +1,12 @@
 """Watched dual numbers: levels that look at the tangent of each operation, for ``cr.debug``."""
 
-from typing import Any
-
 from ..rules import Traced
 from ..rules.annotations import Function, Value
 from ..rules.containers import iterate_leaves
-from ..rules.refusals.table import refusal
-from ..rules.tracing.level import Level, value
-from ..rules.tracing.watching import WatchedLevel, at_index, bad_number, operation_of, stops
+from ..rules.shapes import shape_of
+from ..rules.tracing.level import Level
+from ..rules.tracing.noted_calls import FoundNumber, noted
+from ..rules.tracing.watching import Stops, WatchedLevel, bad_number, stop_at, stops, told
 from .blocks import BlockDuals
 from .dual import ForwardLevel
 from .still import unmarked
@@ -38,20 +37,20 @@ class WatchedBlocks(WatchedTangents, BlockDuals):
 def look_at_tangents(level: Level, f: Function | str, y: Value, operands: tuple) -> None:
     """Raise where the tangent of ``y`` has a number that is wanted, and no operand's has."""
     wanted = stops()
-    if wanted is None or (found := bad_number(_tangents(level, y), wanted)) is None:
+    if wanted is None or (found := _bad_tangent(level, y, wanted)) is None:
         return
-    if bad_number(_tangents(level, operands), wanted) is None:
-        made = operation_of(f)
-        number, index = found
-        raise refusal(
-            "bad tangent", name=made.name, number=number, at=at_index(index), line=made.line
-        )
+    if _bad_tangent(level, operands, wanted) is None:
+        raise stop_at("bad tangent", **told(noted(f, iterate_leaves(operands)), found))
 
 
-def _tangents(level: Level, x: Value) -> list[Any]:
-    """Return the numbers of the tangents in ``x``."""
-    return [
-        value(unmarked(leaf.tangent))
-        for leaf in iterate_leaves(x)
-        if isinstance(leaf, Traced) and leaf.at_level is level
-    ]
+def _bad_tangent(level: Level, x: Value, wanted: Stops) -> FoundNumber | None:
+    """Return the first number that is wanted in the tangents in ``x``."""
+    for leaf in iterate_leaves(x):
+        if isinstance(leaf, Traced) and leaf.at_level is level:
+            found = bad_number(unmarked(leaf.tangent), wanted)
+            if found is not None:
+                lead = len(found.shape) - len(shape_of(leaf))
+                return found._replace(
+                    lead=lead, of="of direction" if lead > found.lead else found.of
+                )
+    return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..config import StrongZeros
+from ..config.numpy_warnings import replays
 from ..config.thresholds import LARGEST_BLOCK, WRITTEN_INTO
 from ..forward.blocks import block_laid_out, write_block
 from ..forward.still import Moving, pushed, unmarked
@@ -380,3 +381,6 @@ def _plus(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return b if a is None else a
     return a + b
+
+
+replays(ForwardSweep.run, "on the way of tangents")

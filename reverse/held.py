@@ -14,13 +14,22 @@ import numpy as np
 from ..rules import Traced
 from ..rules.annotations import Value
 from ..rules.tracing.level import Level
-from ..rules.tracing.watching import CalledAt, Stops, watching
+from ..rules.tracing.watching import Stops, watching
 from .vjp import PullbackAt, Recording
 from .watched import WatchedTape
 
-ARGUMENTS = CalledAt("arguments", "")
 _PACKAGE = __name__.partition(".")[0]
 _SEQUENCES = tuple | list | set | frozenset
+
+
+class CalledAt(NamedTuple):
+    """The name of a function that was called, and the user's line of the call."""
+
+    name: str
+    line: str
+
+
+ARGUMENTS = CalledAt("arguments", "")
 
 
 class Held(NamedTuple):
@@ -69,22 +78,29 @@ def _calls(pullback: PullbackAt, recording: Recording) -> Callable[[int], Called
             again = Recording(tape, pullback.f, primals, {}, range(len(primals)))
         if len(again.tape.recorded) != len(recording.tape.recorded):
             tape.made.clear()
-    return functools.cache(tape.called_at)
+
+    @functools.cache
+    def called_at(position: int) -> CalledAt:
+        call = tape.call_of(position)
+        return CalledAt(call.name, call.line)
+
+    return called_at
 
 
-def _sizes(x: object, known: set[int]) -> Iterator[int]:
+def _sizes(x: Any, known: set[int]) -> Iterator[int]:
     """Yield the bytes of ``x`` and of what it holds, once for each object."""
     waiting: list[Any] = [x]
     while waiting:
         x = waiting.pop()
-        while isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray):
+        # Not isinstance: traced arrays, which functions capture, pass for arrays.
+        while issubclass(type(x), np.ndarray) and issubclass(type(x.base), np.ndarray):
             x = x.base  # who owns the memory
         if id(x) in known or isinstance(x, type | ModuleType | Level | str | int | None):
             continue
         known.add(id(x))
-        if isinstance(x, np.ndarray):
+        if issubclass(type(x), np.ndarray):
             yield x.nbytes
-        elif isinstance(x, float | complex | np.generic):
+        elif issubclass(type(x), float | complex | np.generic):
             yield sys.getsizeof(x)
         else:
             parts = list(_parts(x))

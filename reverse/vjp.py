@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
-from ..config.numpy_warnings import as_before, settings, tell_user
+from ..config.numpy_warnings import as_before, replays, settings, tell_user
 from ..config.tracebacks import trim_traceback
 from ..forward import ForwardConfig
 from ..rules import (
@@ -139,6 +139,9 @@ class Recording:
             return bars
         rest = iter(bars)
         return [_input_cotangent(x, rest) for x in self.primals]
+
+
+replays(Tape.passed, "on the way back")
 
 
 def _inputs(primals: list) -> list:

@@ -4,43 +4,39 @@
 back through, and a NaN that appears there is raised with that call's line.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..config import RuleConfig
-from ..config.lines import UNKNOWN
 from ..rules import Traced
 from ..rules.annotations import Function, Index, Value
 from ..rules.containers import iterate_leaves
 from ..rules.engines.strong_levels import level_class
-from ..rules.refusals.table import refusal
 from ..rules.table.structural_zeros import Masked
 from ..rules.tangents.thunks import Thunk
 from ..rules.tracing.array import TracedArray
-from ..rules.tracing.level import value
-from ..rules.tracing.views import root_of
-from ..rules.tracing.watching import (
-    CalledAt,
-    CalledFrom,
-    Stops,
-    WatchedLevel,
-    at_index,
-    bad_number,
-    called_at,
-    operation_now,
+from ..rules.tracing.noted_calls import (
+    FoundNumber,
+    NotedCall,
+    PulledEntry,
+    noted,
+    numbers_of,
     pull_through,
     pulling,
-    stops,
 )
+from ..rules.tracing.views import root_of
+from ..rules.tracing.watching import Stops, WatchedLevel, bad_number, stop_at, stops, told
 from .cotangents import Cotangents
-from .entries import parents_of
+from .entries import BROADCAST, ELEMENTWISE, OF_ARRAYS, ON_ARRAYS, Entry, parents_of
 from .pieces import Pieces
 from .sweep import sweep
 from .tape import Tape
 
-INFINITE = Stops(inf=True)
+INFINITE = Stops(nan=True, inf=True)
+UNNOTED = "an operation"
 
 
 class WatchedTape(WatchedLevel, Tape):
@@ -51,25 +47,29 @@ class WatchedTape(WatchedLevel, Tape):
     def __init__(self, config: RuleConfig, wanted: Stops) -> None:
         super().__init__(config)
         self.wanted = wanted
-        self.made: dict[int, CalledFrom] = {}
+        self.made: dict[int, NotedCall] = {}
 
     def note(self, f: Function | str, y: Value, operands: tuple) -> None:
         # What a rule calls on this level is noted first, and names the entry.
+        call: NotedCall | None = None
         for leaf in (y,) if isinstance(y, Traced) else iterate_leaves((y,)):
             if isinstance(leaf, Traced) and leaf.at_level is self:
                 position = leaf.position
                 if position not in self.made:
-                    self.made[position] = operation_now(f)
+                    call = call or self.noted(f, operands)
+                    self.made[position] = call
         super().note(f, y, operands)
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
         super().write(x, index, v)
-        self.made[root_of(x)[0].position] = operation_now("x[...] = v")
+        self.made[root_of(x)[0].position] = self.noted("x[...] = v", (v,))
 
-    def called_at(self, position: int) -> CalledAt:
-        """Return the operation that made an entry, in words."""
-        made = self.made.get(position)
-        return CalledAt("an operation", UNKNOWN) if made is None else called_at(made)
+    def noted(self, f: Function | str, operands: tuple) -> NotedCall:
+        return noted(f, iterate_leaves(operands) if self.wanted.operands else ())
+
+    def call_of(self, position: int) -> NotedCall:
+        """Return the call that made an entry."""
+        return self.made.get(position) or NotedCall(UNNOTED, None)
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         return self.passed(sweep, WatchedCotangents(self), seeds, inputs, last)
@@ -89,24 +89,26 @@ class WatchedCotangents(Cotangents):
         self.infinite = ""
 
     def order(self, inputs: int, last: bool) -> Iterator[int]:
-        made = self.tape.made
+        wanted = self.tape.wanted
         with pulling():
             for i in range(len(self.entries) - 1, inputs - 1, -1):
-                ybar = self.bars[i]
-                looks = None if ybar is None else self.looks(i, ybar)
-                pull_through(made.get(i))
+                call, ybar, looks = self.tape.call_of(i), self.bars[i], None
+                if ybar is not None and wanted.operands:
+                    slopes = functools.partial(_slopes, self.entries[i])
+                    call = call._replace(pulled=PulledEntry(_bad(ybar, INFINITE), slopes))
+                if ybar is not None and wanted.looks:
+                    looks = self.looks(i, call, ybar)
+                pull_through(None if call.f is UNNOTED else call)
                 yield i
                 if looks is not None:
                     looks()
 
-    def looks(self, i: int, ybar: Any) -> Callable[[], None] | None:
+    def looks(self, i: int, call: NotedCall, ybar: Any) -> Callable[[], None]:
         """Look at what is there before entry ``i`` is pulled back, and return the look after it.
 
         Afterwards ``ybar`` may be gone: a large one is multiplied in its own memory.
         """
         wanted = self.tape.wanted
-        if not any(wanted):
-            return None
         parents = parents_of(self.entries[i])
         before = [
             (self.bars[parent] is None, _bad(self.bars[parent], wanted)) for parent in parents
@@ -116,33 +118,46 @@ class WatchedCotangents(Cotangents):
 
         def after() -> None:
             if finite and not self.infinite:
-                self.note_infinity(i, parents)
+                self.note_infinity(call, parents)
             for parent, (first, was_bad) in zip(parents, before, strict=True):
                 if good and was_bad is None:
-                    self.check(i, parent, wanted, first and not zero)
+                    self.check(call, parent, first and not zero)
 
         return after
 
-    def note_infinity(self, i: int, parents: Any) -> None:
+    def note_infinity(self, call: NotedCall, parents: Any) -> None:
         for parent in parents:
             if (found := _bad(self.bars[parent], INFINITE)) is not None:
-                name, line = self.tape.called_at(i)
-                place = at_index(found[1])
+                words = self.told(call, found, parent)
                 self.infinite = (
-                    f"\n  before, the pullback of {name} gave an infinity{place}, in {line}"
-                )
+                    "\n  before, the pullback of {name} gave an infinity{at}, in {line}{cause}"
+                ).format_map(words)
 
-    def check(self, i: int, parent: int, wanted: Stops, first: bool) -> None:
-        """Raise where the pullback of entry ``i`` has given a parent a number that is wanted."""
-        made = self.tape.called_at(i)
-        xbar = self.bars[parent]
+    def told(self, call: NotedCall, found: FoundNumber, parent: int) -> dict[str, str]:
+        key = self.tape.number, parent
+        return {**told(call, found, key), "cause": call.cause(found)}
+
+    def check(self, call: NotedCall, parent: int, may_be_zero: bool) -> None:
+        """Raise where a pullback has given a parent a number that is wanted."""
+        xbar, wanted = self.bars[parent], self.tape.wanted
         if (found := _bad(xbar, wanted)) is not None:
-            number, index = found
-            before = self.infinite if number == "a NaN" else ""
-            place = {"at": at_index(index), "line": made.line, "before": before}
-            raise refusal("bad cotangent", name=made.name, number=number, **place)
-        if wanted.zero and first and _is_zero(xbar):
-            raise refusal("zero cotangent", name=made.name, line=made.line)
+            before = self.infinite if found.number == "a NaN" else ""
+            raise stop_at("bad cotangent", **self.told(call, found, parent), before=before)
+        if wanted.zero and may_be_zero and _is_zero(xbar):
+            raise stop_at("zero cotangent", name=call.name, line=call.line)
+
+
+def _slopes(entry: Entry) -> Iterator[Any]:
+    """Yield the factors by which an elementwise entry multiplies cotangents."""
+    size = len(entry)
+    if size in ELEMENTWISE:
+        yield from map(numbers_of, entry[1::2])
+    elif size in (*ON_ARRAYS, BROADCAST):
+        args = [numbers_of(x) for x in (entry[6] if size == BROADCAST else entry[-1])]
+        of_b = entry[4] if size == BROADCAST else entry[3] if size == OF_ARRAYS else None
+        for partial in (entry[1], of_b):
+            if partial is not None:
+                yield partial(*args)
 
 
 def _plain(xbar: Any) -> Any:
@@ -151,15 +166,15 @@ def _plain(xbar: Any) -> Any:
         xbar = xbar.value
     if xbar is None or type(xbar) is Pieces or isinstance(xbar, Thunk):
         return None
-    return value(xbar)
+    return xbar
 
 
-def _bad(xbar: Any, wanted: Stops) -> tuple[str, tuple[int, ...]] | None:
+def _bad(xbar: Any, wanted: Stops) -> FoundNumber | None:
     return bad_number(_plain(xbar), wanted)
 
 
 def _is_zero(xbar: Any) -> bool:
-    plain = _plain(xbar)
+    plain = numbers_of(_plain(xbar))
     return isinstance(plain, np.ndarray | float) and np.size(plain) > 0 and not np.any(plain)
 
 

@@ -94,6 +94,7 @@ from .tracing.shown import as_object_array
 from .tracing.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.stop import ignore_derivatives, stop_gradient
 from .tracing.views import follow, laid_out, tie_result
+from .tracing.watching import SentFunction
 from .tracing.writing import raised, refuse_overlap, written
 
 __all__ = [
@@ -237,6 +238,7 @@ __all__ = [
     "laid_out",
     "library_value",
     "tie_result",
+    "SentFunction",
     "healed",
     "holds_traced",
     "as_object_array",

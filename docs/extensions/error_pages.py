@@ -105,17 +105,11 @@ def _page(x: Coded, said: str) -> Iterator[str]:
 
 
 def _classes() -> Iterator[Coded]:
-    sys.path.append(str(TESTS))
-    from programs_of_errors import PROGRAMS
-
     for x in [*vars(errors).values(), *vars(testing.errors).values()]:
         if isinstance(x, type) and getattr(x, "code", ""):
             cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
-            program = PROGRAMS.get(x.code, "").strip()
-            head = "import numpy as np\nimport chainrules as cr\n\n"
-            programs = {MEETS: head + program} if program else {}
             cause, remedy = _as_markdown(cause), _as_markdown(remedy)
-            yield Coded(x.code, x.__name__, cause, x, cause, remedy, programs)
+            yield Coded(x.code, x.__name__, cause, x, cause, remedy, _program_of(x.code))
 
 
 def _as_markdown(text: str) -> str:
@@ -126,7 +120,18 @@ def _rows() -> Iterator[Coded]:
     cases = Cases(TESTS / "test_refusals.py")
     for name, row in REFUSALS.items():
         cause, remedy = (f"```text\n{text}\n```" for text in (row.cause, row.remedy))
-        yield Coded(row.code, name, name, row.error, cause, remedy, cases.of(name))
+        programs = cases.of(name) or _program_of(row.code)
+        yield Coded(row.code, name, name, row.error, cause, remedy, programs)
+
+
+def _program_of(code: str) -> dict[str, str]:
+    """Return the program of a class of errors, or of a row that needs other packages."""
+    sys.path.append(str(TESTS))
+    from programs_of_errors import PROGRAMS, PROGRAMS_OF_ROWS
+
+    program = {**PROGRAMS, **PROGRAMS_OF_ROWS}.get(code, "").strip()
+    head = "import numpy as np\nimport chainrules as cr\n\n"
+    return {MEETS: head + program} if program else {}
 
 
 class Cases:

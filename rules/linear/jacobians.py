@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...config import HasForwardsMode, HasReverseMode, RuleConfig, frule_via_ad, rrule_via_ad
-from ...config.progress import long_work
+from ...config.progress import ending, long_work
 from ...config.thresholds import (
     BLOCK_IN_CACHE,
     DUAL_BLOCK,
@@ -182,15 +182,14 @@ def run_program(program: LinearProgram, directions: Any, targets: list) -> list:
     mean = max(program.total // len(program.steps), 1)
     step = max(1, min(count, BLOCK_IN_CACHE // mean, LARGEST_BLOCK // largest))
     chunks = []
-    work = long_work("linear map", count, "directions")
+    runs = -(-count // step)
+    work = long_work("linear map", runs * len(program.plan), "operations")
     for begin in range(0, count, step):
         end = min(begin + step, count)
-        outputs = program.run_block(directions.block(begin, end))
+        outputs = program.run_block(directions.block(begin, end), work)
         chunks.append(
             [block_values(y, ydot, end - begin) for y, ydot in zip(targets, outputs, strict=True)]
         )
-        if work is not None:
-            work.update(end - begin)
     if len(chunks) == 1:
         return chunks[0]
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
@@ -251,16 +250,17 @@ def in_blocks(run: Callable, directions: Any, largest: int) -> list:
     begin, step = 0, min(directions.count, LARGEST_RUN)
     chunks: list[list] = []
     work = long_work("pullbacks", directions.count, "directions")
-    while begin < directions.count or not chunks:
-        step = min(step, directions.count - begin)
-        level = BlockLevel(step, largest if step > 1 else None)
-        try:
-            chunks.append(run(level, directions.block(begin, begin + step)))
-            begin += step
-            if work is not None:
-                work.update(step)
-        except TooLargeBlock:
-            step = (step + 1) // 2
+    with ending(work):
+        while begin < directions.count or not chunks:
+            step = min(step, directions.count - begin)
+            level = BlockLevel(step, largest if step > 1 else None)
+            try:
+                chunks.append(run(level, directions.block(begin, begin + step)))
+                begin += step
+                if work is not None:
+                    work.update(step)
+            except TooLargeBlock:
+                step = (step + 1) // 2
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 

@@ -7,6 +7,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...config.numpy_warnings import replays
+from ...config.progress import LongWork
 from ..annotations import Value
 from ..containers import LEAVES, are_settings, children, iterate_leaves, replaced
 from .blocks import operate_on_blocks, run_on_block
@@ -88,13 +90,13 @@ class Program:
         """Return the outputs, given one value for each input."""
         return self._run(values)
 
-    def run_block(self, values: list) -> list:
+    def run_block(self, values: list, work: LongWork | None = None) -> list:
         """Return the outputs for a block of directions.
 
         Each of ``values`` is a ``Block``, or the value of an input for every direction; so are
-        the outputs.
+        the outputs. ``work`` counts the steps.
         """
-        return self._run(values, run_on_block, operate_on_blocks)
+        return self._run(values, run_on_block, operate_on_blocks, work)
 
     def run_pattern(self, values: list) -> list:
         """Return the pattern of each output, given one for each input."""
@@ -105,7 +107,11 @@ class Program:
         return self._run(values, run_on_pattern, operate)
 
     def _run(
-        self, values: list, call: Callable | None = None, operate: Callable | None = None
+        self,
+        values: list,
+        call: Callable | None = None,
+        operate: Callable | None = None,
+        work: LongWork | None = None,
     ) -> list:
         self.check()
         results: list[Any] = self.steps.copy()
@@ -115,7 +121,8 @@ class Program:
         def result_of(leaf: Value) -> Any:
             return results[leaf.position] if type(leaf) is Slot else leaf
 
-        for index, f, args, kwargs, places, last_reads in self.plan:
+        plan = self.plan if work is None else work.over(self.plan)
+        for index, f, args, kwargs, places, last_reads in plan:
             if kwargs is None:
                 (x, z), (a, b) = args, places
                 if a is not None:
@@ -137,6 +144,9 @@ class Program:
             for read in last_reads:
                 results[read] = None
         return [result_of(y) for y in self.outputs]
+
+
+replays(Program._run, "on the way of tangents")
 
 
 def part_at(y: Value, position: int) -> Any:

@@ -50,8 +50,8 @@ REFUSALS = {
     "bad number": Refusal(
         "CR103",
         FloatingPointError,
-        "{name} gives {number}{at}, in {line}; what it was called with has none.",
-        "look at its arguments there; with cr.debug() of nothing the program goes on",
+        "{name} gives {number}{at}, in {line}{cause}.",
+        "look at what it was called with there; with cr.debug() of nothing the program goes on",
     ),
     "bad tangent": Refusal(
         "CR104",
@@ -63,10 +63,9 @@ REFUSALS = {
     "bad cotangent": Refusal(
         "CR105",
         FloatingPointError,
-        "the pullback of {name} gives {number}{at}, in {line}; the cotangent that it got has none."
-        "{before}",
-        "its slope is infinite or undefined there: np.where(x > 0, x, 1.0) inside the function "
-        "keeps a branch that is not taken away from such a place",
+        "the pullback of {name} gives {number}{at}, in {line}{cause}.{before}",
+        "np.where(x > 0, x, 1.0) inside the function keeps a branch that is not taken away from a "
+        "place where its slope is infinite or undefined",
     ),
     "zero cotangent": Refusal(
         "CR106",

@@ -55,10 +55,10 @@ def debug(nan: bool = False, inf: bool = False, zero: bool = False) -> Iterator[
     ...     cr.grad(f)(3.0)
     6.0
     """
-    wanted = Stops(nan, inf, zero)
+    wanted = Stops(nan, inf, zero, operands=True)
     token = debugging.set(True)
     try:
-        with watching(wanted) if any(wanted) else contextlib.nullcontext():
+        with watching(wanted) if wanted.looks else contextlib.nullcontext():
             yield
     finally:
         debugging.reset(token)

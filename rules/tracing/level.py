@@ -157,6 +157,10 @@ class Traced:
         """Return the value to look at it, and not to keep it: it may be written to."""
         return self.primal
 
+    def whole(self) -> Any:
+        """Return what it carries, to be told; one that ``records`` has it for all items."""
+        return self.primal
+
     def type_under(self) -> type:
         """Return the type of the number or array that it stands for, where it holds no value."""
         return type_under(self.peek())  # it is being written to

@@ -88,6 +88,10 @@ class Observed:
     def peek(self) -> Any:
         return self.sample
 
+    def whole(self) -> Any:
+        """Return all that it stands for, to be told; what a batch has, for all items."""
+        return self.sample
+
     __eq__ = _compared(np.equal, operator.eq)
     __ne__ = _compared(np.not_equal, operator.ne)
     __lt__ = _compared(np.less, operator.lt)

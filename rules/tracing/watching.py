@@ -1,4 +1,4 @@
-"""Watching: which numbers ``cr.debug`` stops at, and the operation that a sweep pulls back through.
+"""Watching: the numbers that ``cr.debug`` stops at, and the part of a level that looks for them.
 
 Levels of runs under way are asked for nothing: those that begin while somebody watches are of
 classes that note the user's line of each operation (``WatchedLevel``), and look at its numbers.
@@ -11,65 +11,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config.lines import Place, line_at, user_place
+from ...config.lines import sent_from, user_file_and_line
 from ..annotations import Function, Index, Value
 from ..containers import iterate_leaves
 from ..refusals.table import refusal
-from ..signatures import name_of
-from .level import Level, Traced, value
-from .running import a_run
+from ..shapes import shape_of
+from .level import Level, Traced
+from .noted_calls import FoundNumber, NotedCall, noted, numbers_of
 
 
 class Stops(NamedTuple):
-    """Numbers to stop at; none of them where lines alone are wanted."""
+    """Numbers to stop at; none where lines alone are wanted, or with ``operands`` their values."""
 
     nan: bool = False
     inf: bool = False
     zero: bool = False
+    operands: bool = False
 
-
-class CalledAt(NamedTuple):
-    """The name of a function that was called, and the user's line of the call."""
-
-    name: str
-    line: str
-
-
-# A function, or the name of an operation; where it was called; and what was pulled back through.
-CalledFrom = tuple[Function | str, Place | None, "CalledFrom | None"]
+    @property
+    def looks(self) -> bool:
+        return self.nan or self.inf or self.zero
 
 
 _stops: contextvars.ContextVar[Stops | None] = contextvars.ContextVar("stops", default=None)
-# What a sweep under way pulls back through, and the run that it is part of.
-_pulled: contextvars.ContextVar[tuple] = contextvars.ContextVar("pulled", default=(None, None))
-
 stops = _stops.get  # None where nobody watches
 
 
-def pulled() -> CalledFrom | None:
-    """Return what is pulled back through, if somebody watches; None in a run that began since."""
-    operation, run = _pulled.get()
-    return operation if run is a_run() else None
-
-
-def pull_through(operation: CalledFrom | None) -> None:
-    """Say that what follows belongs to the pullback of an operation, within ``pulling``."""
-    _pulled.set((operation, a_run()))
-
-
 @contextlib.contextmanager
-def pulling() -> Iterator[None]:
-    """Let what is pulled back through be said inside; at first it is nothing."""
-    outer = _pulled.get()
-    pull_through(None)
-    try:
-        yield
-    finally:
-        _pulled.set(outer)  # no token: a sweep that was left by an error may end elsewhere
-
-
-@contextlib.contextmanager
-def watching(wanted: Stops) -> Iterator[None]:
+def watching(wanted: Stops | None) -> Iterator[None]:
     """Let the runs that begin inside note lines, and stop at numbers that are wanted."""
     token = _stops.set(wanted)
     try:
@@ -78,23 +47,37 @@ def watching(wanted: Stops) -> Iterator[None]:
         _stops.reset(token)
 
 
-def bad_number(x: Any, wanted: Stops) -> tuple[str, tuple[int, ...]] | None:
-    """Return which number that is wanted ``x`` has, and the index of the first; None without."""
+class SentFunction:
+    """A function for another thread or process, watched there as it would be where it is made.
+
+    What has no line of the user's there has the one that sent it.
+    """
+
+    def __init__(self, f: Callable) -> None:
+        self.f, self.wanted, self.place = f, stops(), user_file_and_line()
+        self.__name__ = f.__name__
+
+    def __call__(self, *args: Any) -> Any:
+        with sent_from(self.place), watching(self.wanted):
+            return self.f(*args)
+
+
+def bad_number(x: Any, wanted: Stops) -> FoundNumber | None:
+    """Return the first number in ``x`` that is wanted; None without."""
     if not (wanted.nan or wanted.inf):
         return None
-    for leaf in iterate_leaves(value(x)):
-        array = np.asarray(leaf) if isinstance(leaf, np.ndarray | np.inexact | float) else None
-        if array is None or array.dtype.kind not in "fc":
+    for leaf in iterate_leaves(x):
+        plain = numbers_of(leaf)
+        if not isinstance(plain, np.ndarray | np.inexact | float | complex):
+            continue
+        array = np.asarray(plain)
+        if array.dtype.kind not in "fc":
             continue
         for name, is_one in (("a NaN", np.isnan), ("an infinity", np.isinf)):
             if (wanted.nan if name == "a NaN" else wanted.inf) and is_one(array).any():
-                return name, tuple(map(int, np.argwhere(is_one(array))[0]))
+                index = tuple(map(int, np.argwhere(is_one(array))[0]))
+                return FoundNumber(name, index, array.shape, array.ndim - len(shape_of(leaf)))
     return None
-
-
-def at_index(index: tuple[int, ...]) -> str:
-    """Return the words for a place in an array; none for that of a number."""
-    return f" at {list(index)}" if index else ""
 
 
 class WatchedLevel(Level):
@@ -111,10 +94,10 @@ class WatchedLevel(Level):
         if wanted is None or (found := bad_number(y, wanted)) is None:
             return
         if bad_number(operands, wanted) is None:
-            name, line = operation_of(f)
-            raise refusal(
-                "bad number", name=name, number=found[0], at=at_index(found[1]), line=line
-            )
+            call = noted(f, iterate_leaves(operands))
+            cause = "" if call.through is None else call.through.cause(found)
+            cause = cause or "; what it was called with has none"
+            raise stop_at("bad number", **told(call, found), cause=cause)
 
     def unary(self, ufunc: np.ufunc, operation: Callable, x: Traced) -> Value:
         y = super().unary(ufunc, operation, x)  # type: ignore[safe-super]
@@ -138,21 +121,15 @@ class WatchedLevel(Level):
         return y
 
 
-def operation_now(f: Function | str) -> CalledFrom:
-    """Return the operation that runs now, as one notes it."""
-    return f, user_place(), pulled()
+def told(call: NotedCall, found: FoundNumber, key: object = None) -> dict[str, str]:
+    """Return the words of a refusal for a number in the result of a call, or a cotangent of it."""
+    found = call.located(found)
+    given = call.given(found, key)
+    return {"name": call.name, "number": found.number, "at": found.at, "line": call.line + given}
 
 
-def operation_of(f: Function | str) -> CalledAt:
-    """Return the operation that runs now; in a sweep its line is that of what is pulled back."""
-    return called_at(operation_now(f))
-
-
-def called_at(operation: CalledFrom) -> CalledAt:
-    """Return the name and the line of an operation that was noted."""
-    f, place, through = operation
-    name = f if isinstance(f, str) else name_of(f).rpartition(".")[2]
-    if through is None:
-        return CalledAt(name, line_at(place))
-    outer = called_at(through)
-    return CalledAt(f"{name} in the pullback of {outer.name}", outer.line)
+def stop_at(row: str, /, **fields: object) -> Any:
+    """Build the refusal of a number that was found, which ends a batch as well as a run."""
+    error = refusal(row, **fields)
+    error.ends_run = True  # no item is tried by itself
+    return error

@@ -339,3 +339,21 @@ def test_a_line_is_put_into_words_once_however_often_it_is_passed(monkeypatch):
     steps = cr.explain(loop, 1.5).steps
     assert len(steps) > 100
     assert len(told) == len({(step.line, step.name) for step in steps})
+
+
+def test_a_pullback_that_holds_functions_with_traced_values():
+    def f(x):
+        return np.sum(cr.checkpoint(lambda t: np.cumsum(t) * x)(x))
+
+    _, pull = cr.vjp(f, np.ones(5))
+    assert cr.explain(pull).held
+
+
+def test_a_view_of_what_was_written_to_is_a_result():
+    def f(x):
+        y = np.hstack([x, x])[...]
+        y[0] = 0.0
+        return y
+
+    found = cr.explain(f, X)
+    assert "the result is constant" not in found.text

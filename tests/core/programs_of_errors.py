@@ -213,3 +213,39 @@ ELSEWHERE = {
     "CR006": "tests/rulesets/test_maps_on_a_cluster.py",
     "CR024": "tests/core/test_rules_of_packages.py",
 }
+
+
+# Of rows of the table of refusals: what needs other packages.
+PROGRAMS_OF_ROWS = {
+    "CR121": """
+import pandas as pd
+
+def total(x):
+    return pd.Series(x).interpolate("quadratic").sum()
+
+cr.grad(total)(np.array([1.0, np.nan, 2.0, 4.0]))
+""",
+    "CR122": """
+import pandas as pd
+
+cr.jvp(lambda x: pd.Series(x, copy=False), (np.ones(3),), (np.ones(3),))
+""",
+    "CR123": """
+import pandas as pd
+
+def total(x):
+    column = pd.Series(x).array
+    return np.exp(column, out=column).sum()
+
+cr.grad(total)(np.ones(3))
+""",
+    "CR133": """
+import xarray as xr
+
+def total(x):
+    data = xr.DataArray(np.ones(3) * x, dims="t", coords={"t": ("t", [0.0, 1.0, 2.0])})
+    return data.assign_coords(u=("t", x))
+
+cr.jvp(total, (np.ones(3),), (np.ones(3),))
+""",
+}

@@ -64,9 +64,10 @@ def on_threads():
 WORKS = {
     "loop": (lambda: cr.loop(5, np.sin, 1.0), 5, "steps"),
     "scan": (lambda: cr.scan(lambda c, x: (c + x, c), 0.0, X), 6, "steps"),
-    "map": (on_threads, 6, "items"),
+    "map": (lambda: cr.map(np.sin, X), 6, "items"),
+    "threads": (on_threads, 6, "items"),
     "pullbacks": (lambda: cr.jacrev(np.sin)(np.ones(3000)), 3000, "directions"),
-    "linear map": (lambda: cr.jacfwd(lambda x: np.sin(x) * x)(np.ones(3000)), 3000, "directions"),
+    "linear map": (lambda: cr.jacfwd(lambda x: np.sin(x) * x)(np.ones(3000)), None, "operations"),
 }
 
 
@@ -75,8 +76,9 @@ def test_a_bar_that_ends(name, bars):
     work, total, unit = WORKS[name]
     work()
     bar = bars[0]
-    assert bar.desc == name
+    assert bar.desc == name.replace("threads", "map")
     assert bar.unit == f" {unit}"
+    total = total or bar.total  # of operations there are as many as fit into the memory at once
     assert (total, total, True) == (bar.total, bar.n, bar.closed)
 
 
@@ -226,3 +228,70 @@ def test_results_are_the_same(monkeypatch, bars):
     np.testing.assert_array_equal(shown[0][1], f(0.5)[1])
     np.testing.assert_array_equal(slope, cr.vjp(f, 0.5)[1]((1.0, np.ones(6))))
     np.testing.assert_array_equal(second, cr.hessian(lambda x: f(x)[0])(0.5))
+
+
+def fails_at(k):
+    """Return a function that fails when it is called the k-th time."""
+    called = []
+
+    def step(x, *more):
+        called.append(x)
+        if len(called) == k:
+            raise KeyError("no")
+        return x * 0.9
+
+    return step
+
+
+def on_pool(f):
+    with ThreadPoolExecutor(2) as pool:
+        return cr.map(f, list(X), executor=pool)
+
+
+FAILING = {
+    "map": lambda f: cr.map(f, list(X)),
+    "map of the user's own": lambda f: list(cr.map(f, iter(list(X)))),
+    "grad of a map": lambda f: cr.grad(lambda x: sum(cr.map(f, list(x))))(X),
+    "slopes of a map": lambda f: cr.grad(lambda x: np.sum(cr.map(f, x)))(X),
+    "tangents of a map": lambda f: cr.jvp(lambda x: sum(cr.map(f, list(x))), (X,), (X,)),
+    "threads": on_pool,
+    "loop": lambda f: cr.loop(6, f, 1.0),
+    "grad of a loop": lambda f: cr.grad(lambda x: cr.loop(6, f, x))(1.0),
+    "scan": lambda f: cr.scan(lambda c, x: (f(c), c), 0.0, X),
+    "while_loop": lambda f: cr.while_loop(lambda x: x > 0.1, f, 1.0),
+    "grad of a while_loop": lambda f: cr.grad(lambda x: cr.while_loop(lambda c: c > 0.1, f, x))(
+        1.0
+    ),
+    "solve_ivp": lambda f: cr.jvp(
+        lambda a: integrate.solve_ivp(lambda t, y: f(y) * a, (0.0, 3.0), [1.0]).y[0, -1],
+        (1.0,),
+        (1.0,),
+    ),
+}
+
+
+@pytest.mark.parametrize("fail", FAILING.values(), ids=FAILING)
+def test_an_error_leaves_no_bar(fail, bars):
+    with pytest.raises(KeyError) as error:
+        fail(fails_at(14 if fail is FAILING["solve_ivp"] else 4))
+    assert bars
+    assert all(bar.closed for bar in bars)
+    del error
+
+
+def test_steps_that_are_taken_again_are_not_counted(bars):
+    cr.grad(halved)(1.0)
+    assert [bar.desc for bar in bars] == ["while_loop"]
+
+
+def test_an_event_ends_the_bar_of_a_solver(bars):
+    def low(t, y):
+        return y[0] - 0.5
+
+    low.terminal = True
+    cr.jvp(
+        lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0.0, 3.0), [1.0], events=low).y[0, -1],
+        (1.0,),
+        (1.0,),
+    )
+    assert bars[0].closed

@@ -4,12 +4,14 @@ import importlib
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import chainrules as cr
 from chainrules.config import numpy_warnings
+from chainrules.config.numpy_warnings import HINT
 
 ZEROS, NEGATIVE = np.array([0.0, 1.0]), np.array([-1.0, 1.0])
 
@@ -68,7 +70,63 @@ def test_the_line_of_the_call_forwards_and_of_the_transform_back():
     here = sys._getframe().f_lineno + 1
     (back,) = caught(lambda: cr.grad(root)(ZEROS))
     assert here == back.lineno
-    assert "divide by zero encountered in divide" == str(back.message)
+    assert f"divide by zero encountered in divide, on the way back; {HINT}" == str(back.message)
+
+
+def times(x):
+    return np.sin(x) * 1e200
+
+
+LARGE = np.full(3, 1e300)
+RECORDED = {
+    "pullback": lambda: cr.vjp(times, ZEROS)[1](LARGE[:2]),
+    "pushforward": lambda: cr.linearize(times, ZEROS)[1](LARGE[:2]),
+    "block": lambda: cr.linearize(times, ZEROS)[1](np.outer(LARGE, [1.0, 1.0]), block=True),
+    "jacobian": lambda: cr.jacobian(root_of_each)(np.zeros(200)),
+    "jacfwd": lambda: cr.jacfwd(root_of_each)(np.zeros(200)),
+    "jacrev": lambda: cr.jacrev(root_of_each)(np.zeros(200)),
+    "hessian": lambda: cr.hessian(root)(np.zeros(200)),
+}
+
+
+def root_of_each(x):
+    return np.sqrt(x) * 2.0
+
+
+@pytest.mark.parametrize("call", RECORDED.values(), ids=RECORDED)
+def test_a_recorded_operation_is_told_with_the_command_that_names_its_line(call):
+    found = caught(call)
+    assert {__file__} == {warning.filename for warning in found}
+    assert any(HINT in str(warning.message) for warning in found)
+
+
+def test_an_operation_of_the_users_own_line_needs_no_such_word():
+    for warning in caught(lambda: cr.jvp(root, (ZEROS,), (ZEROS,))):
+        assert HINT not in str(warning.message)
+    again = caught(lambda: cr.grad(cr.checkpoint(logs))(NEGATIVE))
+    lines = {w.lineno for w in again if HINT not in str(w.message)}
+    assert {logs.__code__.co_firstlineno + 1} == lines
+
+
+def test_an_error_on_the_way_back_is_told_with_that_command():
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError) as error:
+        cr.grad(root)(ZEROS)
+    assert [f"It was on the way back: {HINT}."] == error.value.__notes__
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError) as error:
+        cr.grad(logs)(NEGATIVE)
+    assert not hasattr(error.value, "__notes__")
+    with cr.debug(inf=True), np.errstate(all="ignore"), pytest.raises(FloatingPointError) as error:
+        cr.grad(root)(ZEROS)
+    assert HINT not in str(error.value.__notes__)
+
+
+def test_a_thread_has_the_line_that_sent_the_work():
+    def squares(x):
+        return sum(cr.map(lambda v: np.sqrt(v * np.zeros(2)).sum(), [x, x], executor=executor))
+
+    with ThreadPoolExecutor(2) as executor:
+        found = caught(lambda: cr.grad(squares)(1.0))
+    assert {__file__} == {warning.filename for warning in found}
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("first")])

@@ -23,6 +23,18 @@ def grad(f, x=2.0):
     return lambda: cr.grad(f)(x)
 
 
+def slope(f):
+    return lambda x: cr.jvp(f, (x,), (1.0,))[1]
+
+
+def debugged(transform, f, **wanted):
+    def run():
+        with np.errstate(all="ignore"), cr.debug(**wanted):
+            return transform(f)(2.0)
+
+    return run
+
+
 # ---- programs ---------------------------------------------------------------------------------
 
 
@@ -236,6 +248,26 @@ def uses_escaped():
 CASES = {
     "plain number": (grad(lambda x: math.exp(x)), grad(lambda x: np.exp(x)), math.exp(2.0)),
     "hidden error": (grad(hides), looked_at, 4.0),
+    "bad number": (
+        debugged(cr.grad, lambda x: np.log(x - 3.0), nan=True),
+        debugged(cr.grad, lambda x: np.log(x + 3.0), nan=True),
+        0.2,
+    ),
+    "bad tangent": (
+        debugged(slope, lambda x: np.sqrt(x - 2.0), inf=True),
+        debugged(slope, lambda x: np.sqrt(x + 2.0), inf=True),
+        0.25,
+    ),
+    "bad cotangent": (
+        debugged(cr.grad, lambda x: np.sum(np.sqrt(np.array([2.0, 4.0]) * (x - 2.0))), inf=True),
+        debugged(cr.grad, lambda x: np.sum(np.sqrt(np.array([2.0, 2.0]) * x)), inf=True),
+        1.0,
+    ),
+    "zero cotangent": (
+        debugged(cr.grad, lambda x: np.maximum(x, 5.0), zero=True),
+        debugged(cr.grad, lambda x: np.maximum(x, 1.0), zero=True),
+        1.0,
+    ),
     "text of a traced value": (
         grad(lambda x: x * float(f"{x!r}")),
         grad(lambda x: x * float(f"{cr.value(x)!r}")),
@@ -541,8 +573,7 @@ def test_what_is_refused_and_its_remedy(name):
 
 
 def test_each_row_of_the_table_is_provoked_somewhere():
-    elsewhere = {  # tests/interop/test_xarray.py, test_pandas.py, tests/core/test_debug_numbers.py
-        "bad number", "bad tangent", "bad cotangent", "zero cotangent",
+    elsewhere = {  # tests/interop/test_xarray.py, test_pandas.py
         "traced coordinate", "older pandas", "write into a column", "statistic of a column",
         "array kept by a table",
     }  # fmt: skip

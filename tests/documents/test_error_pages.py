@@ -38,6 +38,16 @@ def test_programs_of_rows_meet_their_codes(shown):
 
 
 @pytest.mark.slow
+def test_programs_of_rows_that_need_other_packages():
+    from programs_of_errors import PROGRAMS_OF_ROWS
+
+    pytest.importorskip("pandas")
+    pytest.importorskip("xarray")
+    head = "import numpy as np\nimport chainrules as cr\n"
+    assert [*PROGRAMS_OF_ROWS] == met([head + program for program in PROGRAMS_OF_ROWS.values()])
+
+
+@pytest.mark.slow
 def test_programs_that_follow_the_remedy_meet_none(shown):
     programs = [programs[AVOIDS] for programs in shown.values() if AVOIDS in programs]
     assert len(programs) > 30

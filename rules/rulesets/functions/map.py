@@ -5,7 +5,7 @@ Their rules call back through the config they are handed, so they serve every en
 """
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from ....config.progress import ending, long_work
 from ... import (
     ZERO,
     AbstractZero,
@@ -35,7 +36,7 @@ from ... import (
 from .bodies import Back, prepares_for, refuse_options, takes_no_other
 from .checkpoint import checkpoint
 from .folds import accumulate, reduce
-from .scan import scan
+from .scan import recordings, scan
 from .sequences import (
     ResultStructure,
     Sequence,
@@ -167,7 +168,20 @@ def map(
 
 def mapped(f: Callable, *xs: Any) -> Any:
     xs = released(xs)
-    return gather(list(builtins.map(f, *xs)), form_of(xs[0]), xs[0])
+    ys = _all(builtins.map(f, *xs), _count(xs))
+    return gather(ys, form_of(xs[0]), xs[0])
+
+
+def _all(results: Iterable, total: int | None, name: str = "map") -> list:
+    """Return the results, whose making shows itself as work if it takes long."""
+    work = None if recordings else long_work(name, total, "items")
+    with ending(work):
+        return list(results if work is None else work.over(results))
+
+
+def _count(xs: Iterable) -> int | None:
+    """Return how many items there are, if all sequences say it."""
+    return min([len(x) for x in xs]) if all(hasattr(x, "__len__") for x in xs) else None
 
 
 prepares_for(map, mapped)
@@ -185,11 +199,11 @@ def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
     xs = released(xs)
     columns = [list(x) for x in xs]
     dots = [unstack(xdot, len(items)) for xdot, items in zip(xsdot, columns)]
-    pushed = [
+    results = (
         frule_via_ad(config, (fdot, *row_dot), f, *row)
         for row, row_dot in zip(zip(*columns), zip(*dots))
-    ]
-    ys, ydots = unzip(pushed, 2)
+    )
+    ys, ydots = unzip(_all(results, _count(columns)), 2)
     form = form_of_map(map, xs[0])
     return gather(ys, form, xs[0]), ResultStructure(ys, form).collect(ydots)
 
@@ -200,16 +214,18 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     columns = [[held(item) for item in released(x)] if has_held(x) else list(x) for x in xs]
     xs = released(xs)
     sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
-    ys, pullbacks = unzip([item_rrule(config, f, row) for row in zip(*columns)], 2)
+    pairs = _all((item_rrule(config, f, row) for row in zip(*columns)), _count(columns))
+    ys, pullbacks = unzip(pairs, 2)
     form = form_of_map(map, xs[0])
     results = ResultStructure(ys, form)
     count = 1 + len(xs)
 
     def map_pullback(ybar):
-        pairs = zip(pullbacks, results.split(ybar))
+        pairs = [*zip(pullbacks, results.split(ybar))]
         # Last first: f may have written what its next call read.
-        bars = [pull_item(pullback, bar, count) for pullback, bar in reversed([*pairs])]
-        fbars, *xsbars = unzip(reversed(bars), count)
+        bars = (pull_item(pullback, bar, count) for pullback, bar in reversed(pairs))
+        back = _all(bars, len(pairs), "map, back")
+        fbars, *xsbars = unzip(reversed(back), count)
         return (
             NoTangent(),
             sum_of_fbars(f, fbars),
@@ -261,7 +277,7 @@ def push_units(config: Any, f: Any, xs: Any) -> list | None:
         return None
     unit = ProjectTo(xs).dtype.type(1)
     try:
-        return [frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs]
+        return _all((frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs), len(xs))
     except MissingRuleError:
         return None  # f calls something that only reverse mode has a rule for
 

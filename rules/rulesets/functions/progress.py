@@ -39,11 +39,15 @@ class Progress:
 
     def over(self, items: Iterable) -> Iterator[Any]:
         """Yield the items, and count each when the next one is asked for."""
-        for item in items:
-            yield item
-            self.bar.update()
-        if self.bar.n >= self.bar.total:
-            self.bar.close()
+        is_done = False
+        try:
+            for item in items:
+                yield item
+                self.bar.update()
+            is_done = self.bar.n < self.bar.total
+        finally:
+            if not is_done:
+                self.bar.close()
 
     def expect(self, steps: int) -> None:
         """Say that there will be so many steps more."""

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable
 from typing import TypeVar
 
-from ....config.progress import ending, long_work
+from ....config.progress import LongWork, ending, long_work
 from ....config.tracebacks import door
 from ... import is_traced
 from .bodies import asked
@@ -72,18 +72,19 @@ def while_loop(
         if (answer := lower(cond, lambda carry: (step(carry), ()), carry)) is not None:
             return answer[1]
 
+    work: LongWork | None = None if recordings else long_work("while_loop", None)
+
     def rounds(carry: Carry, count: int) -> tuple[Carry, bool]:
         """Do at most ``count`` steps; say whether the condition still held."""
-        for _ in range(count):
+        for _ in range(count) if work is None else work.over(range(count)):
             if not cond(carry):
                 return carry, False
             carry = step(carry)
         return carry, True
 
     carry = copied(carry)  # which a step may write into
-    carry, goes_on = rounds(carry, SHORTEST)
-    work = None if recordings or not goes_on else long_work("while_loop", None)
     with ending(work):
+        carry, goes_on = rounds(carry, SHORTEST)
         if not is_traced((carry, lifted(rounds))):
             for _ in counted(itertools.count(), work):
                 if not cond(carry):
@@ -93,6 +94,4 @@ def while_loop(
         while goes_on:
             count += SHORTEST
             carry, goes_on = segment(carry, count)
-            if work is not None:
-                work.update(count)
     return copied(carry)

@@ -25,9 +25,11 @@ from ..rules.rulesets.functions.scan import batch_lowerings, recordings
 from ..rules.shapes import OBJECT
 from ..rules.tracing.other_classes import is_computed_with
 from ..rules.tracing.views import bare, for_receiver
+from ..rules.tracing.watching import stops
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
 from .random_draws import Generators
+from .watched import WatchedBatch
 from .ways import Looked, OneByOne, Split, tell
 
 
@@ -240,7 +242,8 @@ class Batch:
         return [places[group] for group in split.groups]
 
     def run_at_once(self, places: np.ndarray, stops_at_looks: bool = False) -> tuple:
-        level = BatchLevel(len(places), BATCHES, stops_at_looks)
+        batch_level = BatchLevel if stops() is None else WatchedBatch
+        level = batch_level(len(places), BATCHES, stops_at_looks)
         self.level = level
         whole = len(places) == self.count
         wrapped = []

@@ -21,6 +21,9 @@ class _Batched(Observed):
     __slots__ = ()
     block: Any
 
+    def whole(self) -> Any:
+        return self.block
+
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         batched: Any = self
         return TracedNumber.astype(batched, dtype, *args, **options)

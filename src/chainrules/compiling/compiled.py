@@ -103,7 +103,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if (wanted := stops()) is not None and any(wanted):
+            if (wanted := stops()) is not None and wanted.looks:
                 return self.f(*args, **kwargs)  # which cr.debug looks at
             last = self.quick
             if (

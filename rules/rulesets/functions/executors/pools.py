@@ -18,7 +18,7 @@ from typing import Any
 from .....config import ArgumentTypeError, LostDataError, LostDerivativeError, user_line
 from .....config.progress import long_work
 from .....config.tracebacks import trim_all
-from .... import name_of
+from .... import SentFunction, name_of
 from ..progress import Progress, Shown
 from .chunks import RowHandle, place_of, run_rows, sizes
 from .items import Item
@@ -41,10 +41,13 @@ class Site(ABC):
     def start(self, task: Callable, common: Any, *columns: Sequence) -> list:
         """Start ``task(common, *row)`` for each row of the columns; there may be handles in it."""
         self.begun = time.monotonic()
+        task = SentFunction(task)
         rows = list(zip(*columns))
         chunks: list = []
         handles: list = []
         workers = self.workers() if rows else 1
+        # Rows may have to wait for what they read, and the first ones for the time they take.
+        work = None if self.progress else long_work("map", len(rows), "items")
         try:
             send = self.sender(task, common)
 
@@ -55,7 +58,11 @@ class Site(ABC):
                 at = len(handles)
                 chunks.append(send(rows[at : at + size]))
                 handles += [RowHandle(chunks[-1], k) for k in range(size)]
+                if work is not None:
+                    work.update(size)
         except BaseException as error:
+            if work is not None:
+                work.close()
             self.cancel([*chunks, *_chunks_of(rows)])
             if isinstance(error, BrokenExecutor):  # by a map before
                 raise self.lost(f"a worker of {type(self.executor).__name__} is lost") from error

@@ -29,7 +29,7 @@ from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .controlled import controlled
 from .events import traced_events
-from .log import logged, mesh_of
+from .log import logged, mesh_of, solved_by
 from .march import StepPlan
 from .quadrature import as_array, plainly, rebuilt, settling
 from .runge_kutta import Steps
@@ -136,7 +136,7 @@ def another_solution(rhs, t_span, y0, calls, options, inside):
         only = set() if method is integrate.Radau else {"jac", "jac_sparsity"}
         given = {name: x for name, x in options.items() if name not in only}
         try:
-            answer = integrate.solve_ivp(f, t_span, y0, logged(method, log, inside), **given)
+            answer = solved_by(logged(method, log, inside), f, t_span, y0, **given)
         except _TooManyCallsError:
             continue
         if answer.status == 0:
@@ -228,8 +228,8 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
                           ydot.at_level)  # fmt: skip
         options = constants | plain_jacobian
         method = logged(cls, log, evaluated=moving.slopes) if solved else cls
-        return integrate.solve_ivp(rhs, value(t_span), value(y0), method, value(t_eval),
-                                   dense_output, events, vectorized, None, **options)  # fmt: skip
+        return solved_by(method, rhs, value(t_span), value(y0), t_eval=value(t_eval), events=events,
+                         dense_output=dense_output, vectorized=vectorized, **options)  # fmt: skip
 
     def run_moving(ydot, given):
         def with_slopes(known, _):

@@ -1,8 +1,9 @@
 """The steps of SciPy's solvers of initial value problems, as they take them."""
 
 import numpy as np
+from scipy import integrate
 
-from .....config.progress import long_work
+from .....config.progress import ending, long_work
 
 
 class LoggedStep:
@@ -42,13 +43,13 @@ def logged(method, log, inside=None, evaluated=()):
             return hash(method)
 
     class Logged(method, metaclass=_Same):
+        long_work = work  # which who calls the solver ends
+
         def step(self):
             before = memory_of(self)
             message = super().step()
             if work is not None:
                 work.update()
-                if self.status != "running":
-                    work.close()
             if self.status != "failed":
                 log.append(LoggedStep(self, before, len(evaluated)))
                 ends = sorted((self.t_old, self.t))
@@ -70,3 +71,9 @@ def logged(method, log, inside=None, evaluated=()):
 
 def mesh_of(log):
     return np.array([log[0].t, *(step.end for step in log)])
+
+
+def solved_by(method, rhs, t_span, y0, **options):
+    """Solve a problem by a class of SciPy's, or by a logged one, whose bar then ends."""
+    with ending(getattr(method, "long_work", None)):
+        return integrate.solve_ivp(rhs, t_span, y0, method, **options)

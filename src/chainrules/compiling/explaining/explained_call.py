@@ -12,17 +12,10 @@ from ...config.lines import Place, line_at, user_place
 from ...rules import Traced, name_of, rrule
 from ...rules.containers import iterate_leaves
 from ...rules.engines.engine import run
-from ...rules.linear.steps import reads_of
+from ...rules.linear.steps import Slot, reads_of
 from ...rules.table.other_kinds import FreshArray
-from ...rules.tracing.watching import (
-    CalledFrom,
-    Stops,
-    at_index,
-    called_at,
-    pulled,
-    pulling,
-    watching,
-)
+from ...rules.tracing.noted_calls import FoundNumber, NotedCall, Operand, named, pulled, pulling
+from ...rules.tracing.watching import Stops, bad_number, watching
 from ..ir.looks import NotRecordable
 from ..native.operation import INPUT, NO_OPTIONS, Operation
 from ..record.cache_key import with_inputs
@@ -51,21 +44,23 @@ class _Watched(Recorder):
         "not_finite",
         "noted",
         "numberless",
-        "place",
+        "results",
+        "said",
         "stop",
         "stop_gradients",
     )
 
     def __init__(self, stop: str | None) -> None:
         super().__init__(Constants(False))
-        self.noted: list[tuple[Place | None, CalledFrom | None, float]] = []
+        self.noted: list[tuple[Place | None, NotedCall | None, float]] = []
+        self.results: list[Any] = []  # of each step, where its operands may have to be told
         self.stop = stop
         self.not_finite: set[int] = set()  # steps
         self.numberless: set[int] = set()  # steps that give no float, nor an array of floats
         self.stop_gradients: set[int] = set()  # steps that stand for ``cr.stop_gradient``
         self.bad: int | None = None  # the first one that is not finite, of what was
-        self.place = ""  # in its result
         self.infinite: int | None = None  # the first one with an infinity
+        self.said: dict[int, str] = {}  # of these two: where in the result, and of which operands
         self.last = time.perf_counter()
 
     def made_constant(self, x: Any) -> Any:
@@ -78,6 +73,8 @@ class _Watched(Recorder):
 
     def append(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> None:
         super().append(y, f, operands, options)
+        if self.stop is not None:
+            self.results.append(y)
         took, through = time.perf_counter() - self.last, pulled()
         # The line of a step of a pullback is that of the call which is pulled back.
         self.noted.append((user_place() if through is None else None, through, took))
@@ -95,14 +92,37 @@ class _Watched(Recorder):
         """Note that the last step is not finite; end the call there, if that is asked for."""
         step = len(self.noted) - 1
         if self.stop == "nan":
-            self.infinite = step if self.infinite is None else self.infinite
+            if self.infinite is None:
+                self.infinite = step
+                self._say(step, bad_number(y, Stops(inf=True)))
             if _is_finite(y, "nan"):
                 return
         self.not_finite.add(step)
         if self.bad is None and self.not_finite.isdisjoint(_reads(self.steps[step])):
-            self.bad, self.place = step, _place_of_bad(y, self.stop)
+            self.bad = step
+            self._say(step, bad_number(y, Stops(nan=True, inf=self.stop != "nan")))
             if self.stop is not None:
                 raise _Stop
+
+    def _say(self, step: int, found: FoundNumber | None) -> None:
+        """Note in words where the number is that was found, and of what it was made."""
+        if found is None:
+            return
+        call, f = pulled(), self.steps[step].function
+        if call is None and self.stop is not None:
+            operands = [self._operand(x) for x in self.steps[step].operands]
+            call = NotedCall(f, None, None, named([x for x in operands if x is not None]))
+        if call is None:
+            self.said[step] = found.at
+        else:
+            found = call.located(found)
+            self.said[step] = found.at + call.given(found) + call.cause(found)
+
+    def _operand(self, x: Any) -> Operand | None:
+        """Return what a step was given, if it is a number or an array."""
+        if type(x) is Slot:
+            return Operand(self.results[x.position], key=(self.number, x.position))
+        return Operand(x) if isinstance(x, np.ndarray | np.number | float | complex | int) else None
 
     def explained(self) -> tuple[list[ExplainedStep], set[int]]:
         """Return the steps in words, and which have a derivative in the inputs."""
@@ -124,7 +144,7 @@ class _Watched(Recorder):
                 if not cuts:
                     moving.add(k)
             if through is not None:
-                line, of = called_at(through)[::-1]
+                line, of = through.line, through.name
             else:
                 key = (0, 0) if place is None else (id(place[0]), place[1])
                 line, of = lines.get(key) or lines.setdefault(key, line_at(place)), ""
@@ -152,12 +172,6 @@ def _holds_floats(y: Any) -> bool:
     return any(np.asarray(leaf).dtype.kind in "fcO" for leaf in iterate_leaves(y))
 
 
-def _place_of_bad(y: Any, stop: str | None) -> str:
-    """Return the words for the index of the first number that is not finite."""
-    bad = np.isnan(y) if stop == "nan" else ~np.isfinite(y)
-    return at_index(tuple(map(int, np.argwhere(bad)[0])))
-
-
 def _is_finite(y: Any, stop: str | None) -> bool:
     if not isinstance(y, np.ndarray | np.inexact | float | complex):
         return True
@@ -169,16 +183,20 @@ def _is_finite(y: Any, stop: str | None) -> bool:
 
 
 def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explanation:
-    recorder, ended, y = _Watched(stop), "", None
+    recorder, ended = _Watched(stop), ""
+    reached: set[int] | None = None
     given, options = (with_inputs(x, recorder.input) for x in (args, kwargs))
     try:
         with (
             np.errstate(all="ignore"),
             told_of_batches() as batches,
-            watching(Stops()),
+            watching(Stops(operands=stop is not None)),
             pulling(),
         ):
             y = run(f, given, options)
+            # A view of what was written to is read here, which is a step.
+            found = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
+            reached = None if y is None else found
     except _Stop:
         pass
     except NotRecordable as error:
@@ -189,13 +207,14 @@ def of_call(f: Callable, args: tuple, kwargs: dict, stop: str | None) -> Explana
         ended = ended or "no argument is a number or an array of NumPy: there is nothing to follow"
     if ended:
         lines.append(ended)
-    bad = None if recorder.bad is None else steps[recorder.bad]
-    if bad is not None:
-        lines.append(f"the first one that is not finite: {bad}{recorder.place}")
-        if stop == "nan" and recorder.infinite not in (None, recorder.bad):
-            lines.append(f"an infinity came before it: {steps[recorder.infinite]}")
-    reached = {x.position for x in iterate_leaves((y,)) if _is_of(x, recorder)}
-    lines += _cuts(steps, moving, None if y is None else reached)
+    at, infinite = recorder.bad, recorder.infinite
+    bad = None if at is None else steps[at]
+    if at is not None:
+        lines.append(f"the first one that is not finite: {bad}{recorder.said.get(at, '')}")
+        if infinite is not None and infinite != at:
+            said = recorder.said[infinite]
+            lines.append(f"an infinity came before it: {steps[infinite]}{said}")
+    lines += _cuts(steps, moving, reached)
     lines += [TIME_TITLE, *map(str, spent_by_line(steps)[:TIMES_SHOWN])]
     return Explanation("\n".join([*lines, "steps:"]), steps, bad)
 

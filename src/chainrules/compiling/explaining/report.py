@@ -44,7 +44,7 @@ class Spent(NamedTuple):
     forward: float
     backward: float
     steps: int
-    name: str  # of the step that took the most
+    name: str  # of the step that took the most; empty where steps were not looked at
 
     @property
     def seconds(self) -> float:
@@ -52,7 +52,8 @@ class Spent(NamedTuple):
 
     def __str__(self) -> str:
         times = f"{1e3 * self.forward:9.3f} ms {1e3 * self.backward:9.3f} ms back"
-        return f"  {self.line:28} {times} {self.steps:6} steps, most {self.name}"
+        most = f", most {self.name}" if self.name else ""
+        return f"  {self.line:28} {times} {self.steps:6} steps{most}"
 
 
 def spent_by_line(steps: Sequence[ExplainedStep]) -> list[Spent]:
@@ -89,12 +90,14 @@ class Explanation:
         first_bad: ExplainedStep | None = None,
         held: list[Held] | None = None,
         most: int | None = LINES_SHOWN,
+        spent: list[Spent] | None = None,
     ) -> None:
         self._head = head
         self.steps = steps or []
         self.first_bad = first_bad
         self.held = held or []
         self._most = most
+        self._spent = spent
 
     @property
     def text(self) -> str:
@@ -114,7 +117,7 @@ class Explanation:
 
     def spent(self) -> list[Spent]:
         """Return the time of each line of the user's, forward and back, the dearest first."""
-        return spent_by_line(self.steps)
+        return spent_by_line(self.steps) if self._spent is None else self._spent
 
     @property
     def said(self) -> list[str]:

@@ -246,7 +246,7 @@ def of_arguments(
 ) -> str:
     """Return the program of one call at ``stage``, or why it is not compiled."""
     if stage not in (*STAGES, "all"):
-        known = ", ".join(map(repr, [*STAGES, "all"]))
+        known = ", ".join(map(repr, [*STAGES, "all", "times"]))
         raise refusal("value of an option", name="stage", x=repr(stage), known=known)
     try:
         program = StagedProgram(f, args, kwargs, frozen, threads)

@@ -1,0 +1,176 @@
+"""Line clock: a trace function that notes the time at each of the user's lines.
+
+It notes as well how long the tapes are, by which it is known later which entries belong to a line.
+"""
+
+import contextlib
+import gc
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from ...config.lines import is_the_users, named_line
+from ...reverse.sweep import sweep
+from ...reverse.tape import Tape
+
+ELSEWHERE = -1  # in place of a line: one of nobody's, or a sweep
+LARGEST_LINE = 10**7  # of a file, so that a function and its line make one number
+
+
+class LineClock:
+    """Clock of one run.
+
+    ``lines``, ``times`` and ``lengths`` have an element for each event: a line begins, the user is
+    back in one, a sweep begins or ends. A length is that of the tape under way; where there are
+    several under way, it is a tuple of theirs.
+    """
+
+    def __init__(self, at_sweep: Callable[[Any], object]) -> None:
+        self.at_sweep = at_sweep  # called with the cotangents of a sweep that begins
+        self.lines: list[int] = []
+        self.times: list[float] = []
+        self.lengths: list[Any] = []
+        self.length: Callable[[], Any] = int  # which is 0: there is no tape
+        self.under_way: list[tuple[int, tuple[Tape, ...]]] = [(0, ())]  # tapes, from an event on
+        self.is_on = False
+        # By the ids of code, since its hash takes long; what is here is held in ``codes``.
+        self.codes: list[CodeType] = []
+        self.firsts: dict[int, int] = {}
+        self.tracers: dict[int, Callable | None] = {}
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Let events inside be noted. Objects are collected later: that is no line's time."""
+        outer, collects = sys.gettrace(), gc.isenabled()
+        gc.disable()
+        self.is_on = True
+        sys.settrace(self.called)
+        try:
+            yield
+        finally:
+            self.is_on = False
+            sys.settrace(outer)
+            if collects:
+                gc.enable()
+            self.note(ELSEWHERE)
+
+    @contextlib.contextmanager
+    def sweeping(self) -> Iterator[None]:
+        """Note nothing inside: what a pullback runs is time of the line that is pulled back."""
+        line = self.lines[-1] if self.lines else ELSEWHERE
+        self.note(ELSEWHERE)
+        sys.settrace(None)
+        try:
+            yield
+        finally:
+            if self.is_on:  # a sweep that was left by an error may end after the run
+                sys.settrace(self.called)
+                self.note(line)
+
+    def note(self, line: int) -> None:
+        self.lines.append(line)
+        self.lengths.append(self.length())
+        self.times.append(time.perf_counter())
+
+    def called(self, frame: FrameType, event: str, arg: Any) -> Callable | None:
+        """Return what is told of the lines of a function that begins; None where it is not hers."""
+        at = id(frame.f_code)
+        if at in _OURS:
+            self.watch(frame)
+            return None
+        try:
+            return self.tracers[at]
+        except KeyError:
+            self.firsts[at] = len(self.codes) * LARGEST_LINE
+            self.codes.append(frame.f_code)
+            tracer = self.tracer(self.firsts[at]) if is_the_users(frame) else None
+            if tracer is None:
+                del self.firsts[at]
+            return self.tracers.setdefault(at, tracer)
+
+    def watch(self, frame: FrameType) -> None:
+        """Note that a tape begins or ends, or give a sweep the clock."""
+        if frame.f_code is sweep.__code__:
+            self.at_sweep(frame.f_locals["cotangents"])
+            return
+        tape, tapes = frame.f_locals["self"], self.under_way[-1][1]
+        if frame.f_code is Tape.__init__.__code__:
+            tapes = (*tapes, tape)
+        else:
+            tapes = tuple([x for x in tapes if x is not tape])
+        self.under_way.append((len(self.lines), tapes))
+        self.length = self.first_length
+
+    def first_length(self) -> Any:
+        """Return the lengths of tapes, of which the last one has begun and has entries by now."""
+        entries: list[list] = [getattr(tape, "recorded", []) for tape in self.under_way[-1][1]]
+        if len(entries) == 1:
+            self.length = entries[0].__len__
+        else:
+            self.length = lambda: tuple(map(len, entries))
+        return self.length()
+
+    def tracer(self, first: int) -> Callable:
+        """Return what is told of each line of a function, whose lines are numbered from there."""
+        # Each line of each round of a loop comes by.
+        add_line, add_length, add_time = self.lines.append, self.lengths.append, self.times.append
+        now = time.perf_counter
+
+        def told(frame: FrameType, event: str, arg: Any) -> Callable:
+            add_line(self.caller(frame) if event == "return" else first + frame.f_lineno)
+            add_length(self.length())
+            add_time(now())
+            return told
+
+        return told
+
+    def caller(self, frame: FrameType) -> int:
+        """Return the user's line that waits for a function to end."""
+        outer = frame.f_back
+        while outer is not None:
+            first = self.firsts.get(id(outer.f_code))
+            if first is not None:
+                return first + outer.f_lineno
+            outer = outer.f_back
+        return ELSEWHERE
+
+    def marks_of(self, tape: Tape) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lengths of a tape at the events while it was under way, and their lines."""
+        positions: list[int] = []
+        lines: list[int] = []
+        ends = [*[at for at, _ in self.under_way[1:]], len(self.lines)]
+        for (begin, tapes), end in zip(self.under_way, ends, strict=True):
+            if tape not in tapes:
+                continue
+            found, which = self.lengths[begin:end], tapes.index(tape)
+            positions += found if len(tapes) == 1 else [x[which] for x in found]
+            lines += self.lines[begin:end]
+        return np.array(positions, int), np.array(lines, int)
+
+    def forward(self) -> dict[int, float]:
+        """Return the seconds of each line outside of sweeps, less those that events take."""
+        lines, which = np.unique(self.lines[:-1], return_inverse=True)
+        net = np.maximum(np.diff(self.times) - seconds_of_event(), 0.0)
+        seconds = np.bincount(which, net, len(lines))
+        found = dict(zip(lines.tolist(), seconds.tolist(), strict=True))
+        found.pop(ELSEWHERE, None)
+        return found
+
+    def name(self, line: int) -> str:
+        code, number = divmod(line, LARGEST_LINE)
+        return named_line(self.codes[code].co_filename, number)
+
+
+def seconds_of_event() -> float:
+    """Return what it takes to note that a line begins: the time of lines that do nothing."""
+    clock = LineClock(id)
+    with clock.running():
+        exec(compile("pass\n" * 256, "lines", "exec"), {"__name__": "lines"})
+    return float(np.median(np.diff(clock.times)))
+
+
+_OURS = frozenset(map(id, (Tape.__init__.__code__, Tape.close.__code__, sweep.__code__)))

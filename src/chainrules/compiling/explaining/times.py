@@ -1,0 +1,131 @@
+"""Time of each line of the user's, forward and back, from one run with a clock on.
+
+A sweep reads the clock between the entries of one line and of the next.
+"""
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+
+import numpy as np
+
+from ...config.thresholds import TIMED_AT_LEAST, TIMED_STRIDE
+from ...reverse.cotangents import Cotangents
+from ...rules import name_of, next_level
+from .line_clock import LineClock
+from .report import TIME_TITLE, Explanation, Spent
+
+EMPTY_PARTS = 8
+
+
+def times_of(f: Callable, args: tuple, kwargs: dict) -> Explanation:
+    """Call ``f`` once, and return the time of each of the user's lines."""
+    next_level()  # before the first one rules are loaded
+    times, begun = LineTimes(), time.perf_counter()
+    token = _times.set(times)
+    try:
+        with np.errstate(all="ignore"), times.clock.running():
+            f(*args, **kwargs)
+    finally:
+        _times.reset(token)
+    total, spent = time.perf_counter() - begun, times.spent()
+    head = [f"{name_of(f)}: {1e3 * total:.3f} ms with a clock at each line", TIME_TITLE]
+    return Explanation("\n".join([*head, *map(str, spent)]), spent=spent)
+
+
+class Back:
+    """A line on the way back: its entries, its parts of sweeps, and those that were timed."""
+
+    __slots__ = ("entries", "parts", "seconds", "timed")
+
+    def __init__(self) -> None:
+        self.entries = self.parts = self.timed = 0
+        self.seconds = 0.0
+
+    @property
+    def all_seconds(self) -> float:
+        """The seconds of all parts, taken to be as long as those that were timed."""
+        return self.seconds * self.parts / max(self.timed, 1)
+
+
+class LineTimes:
+    """Times of lines in one run."""
+
+    def __init__(self) -> None:
+        self.clock = LineClock(_with_clock)
+        self.back: dict[int, Back] = defaultdict(Back)
+        self.draw = np.random.default_rng(0)
+        self.overhead = math.inf  # seconds of a part without entries
+
+    def parts(self, cotangents: Cotangents, inputs: int) -> Iterator[tuple[int, Back | None]]:
+        """Yield the first entry of each part of a sweep, the last part first, with its line.
+
+        Of a line that comes often one part in eight is by itself, drawn at random. Those between
+        are one part without a line: to read the clock takes longer than many a part.
+        """
+        count = len(cotangents.entries)
+        positions, lines = self.clock.marks_of(cotangents.tape)
+        positions = np.maximum(positions, inputs)
+        sizes = np.diff(positions, append=count)
+        positions, lines, sizes = (x[sizes > 0] for x in (positions, lines, sizes))
+        names, which, counts = np.unique(lines, return_inverse=True, return_counts=True)
+        entries = np.bincount(which, sizes, len(names))
+        for line, k, n in zip(names.tolist(), counts.tolist(), entries.tolist(), strict=True):
+            self.back[line].parts += k
+            self.back[line].entries += int(n)
+        wanted = np.maximum(1 / TIMED_STRIDE, TIMED_AT_LEAST / counts[which])
+        alone = np.flatnonzero(self.draw.random(len(which)) < wanted)[::-1]
+        end = count
+        for start, size, line in zip(
+            positions[alone].tolist(), sizes[alone].tolist(), lines[alone].tolist(), strict=True
+        ):
+            if start + size < end:
+                yield start + size, None
+            yield start, self.back[line]
+            end = start
+        if inputs < end:
+            yield inputs, None
+
+    def spent(self) -> list[Spent]:
+        """Return the time of each line, the dearest first."""
+        forward, name = self.clock.forward(), self.clock.name
+        found = [
+            Spent(name(line), forward.get(line, 0.0), back.all_seconds, back.entries, "")
+            for line in {**forward, **self.back}
+            if line >= 0 and (back := self.back[line])
+        ]
+        return sorted(found, key=lambda x: -x.seconds)
+
+
+class TimedCotangents(Cotangents):
+    """Cotangents of a sweep that reads the clock between the user's lines."""
+
+    __slots__ = ()
+
+    def order(self, inputs: int, last: bool) -> Iterator[int]:
+        times = _times.get()
+        if not last:
+            self.entries = self.entries.copy()  # each part takes off what it has passed
+        entries = self.entries
+        with times.clock.sweeping():
+            empty = Back()
+            for start, line in [*[(len(entries), empty)] * EMPTY_PARTS, *times.parts(self, inputs)]:
+                begun = time.perf_counter()
+                yield from super().order(start, True)
+                took = time.perf_counter() - begun
+                if line is empty:
+                    times.overhead = min(times.overhead, took)
+                elif line is not None:
+                    line.seconds += max(took - times.overhead, 0.0)
+                    line.timed += 1
+                del entries[start:]
+
+
+_times: ContextVar[LineTimes] = ContextVar("times")
+
+
+def _with_clock(cotangents: Cotangents) -> None:
+    if type(cotangents) is Cotangents:
+        cotangents.__class__ = TimedCotangents

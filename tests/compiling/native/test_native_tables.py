@@ -52,9 +52,12 @@ def test_sums_at_places_are_added_in_order(count):
 
 
 def test_operands_of_other_kinds():
-    for name, kinds in (
-        ("read", ["f8", "table of 3"]), ("read", ["i8", "f8"]), ("search left", ["i8", "table of 3"]),
-        ("search right", ["f4", "table of 3"]), ("add", ["f8", "table of 3"]),
-    ):  # fmt: skip
-        with pytest.raises(TypeError, match="in native code"):
-            result_kind(name, kinds)
+    table = "table of 3"
+    taken = {"read": ["i8", table], "search left": ["f8", table], "search right": ["f8", table]}
+    for name, (first, second) in taken.items():
+        assert result_kind(name, [first, second]) in ("i8", "f8")
+        for kinds in ([second, first], [first, first], ["f4", table], ["b1", table]):
+            with pytest.raises(TypeError, match="in native code"):
+                result_kind(name, kinds)
+    with pytest.raises(TypeError, match="in native code"):
+        result_kind("add", ["f8", table])

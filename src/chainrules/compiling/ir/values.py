@@ -46,12 +46,32 @@ LoopValue: TypeAlias = RealValue | ComplexPair | AddedAt
 
 
 class Stored(NamedTuple):
-    """Value that a loop stores, at these strides and this offset of an array, or reduces."""
+    """Value that a loop stores, at these strides and this offset of an array, or reduces.
+
+    ``running`` is the axis along which all totals of a reduction are stored.
+    """
 
     value: LoopValue
     strides: tuple[int, ...]
     reduction: str | None
     offset: int
+    running: int | None = None
+
+    @property
+    def how(self) -> str:
+        """Return the name of what the loop does with the value."""
+        if type(self.value) is AddedAt:
+            return "add at"
+        return (
+            f"running {self.reduction}" if self.running is not None else self.reduction or "store"
+        )
+
+
+def real_values(value: LoopValue) -> tuple[RealValue, ...]:
+    """Return the real values that a value of a loop consists of."""
+    if type(value) is AddedAt:
+        return tuple([x for pair in value.parts for x in pair])
+    return value[:2] if type(value) is ComplexPair else (value,)  # type: ignore[return-value]
 
 
 class Group:

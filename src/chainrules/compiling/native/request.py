@@ -39,6 +39,8 @@ class Output(NamedTuple):
     entries from the start of the array. ``of``: the number of an earlier output into whose array
     this one goes as well; then it has no argument of its own. ``at``: the number of a value, the
     entry to which this one is added; the array begins with zeros, and the strides are 0.
+    ``running``: the axis along which all totals of a reduction are stored, of a request that has
+    nothing else.
     """
 
     value: int
@@ -48,6 +50,7 @@ class Output(NamedTuple):
     offset: int = 0
     of: int | None = None
     at: int | None = None
+    running: int | None = None
 
 
 class Request(NamedTuple):

@@ -214,7 +214,7 @@ class Fused:
             ops.append(Operation("where", (NativeConstant(True), y, y)))
             return len(keys) + len(ops) - 1
 
-        for position, (value, strides, reduction, offset) in stored.items():
+        for position, (value, strides, reduction, offset, running) in stored.items():
             form = self.recorder.steps[position].form
             assert form is not None
             kind = kind_of_form(form)
@@ -228,11 +228,12 @@ class Fused:
                     of = first if k else None
                     outputs.append(Output(result(x), strides, None, kind, offset, of, result(at)))
             else:
-                outputs.append(Output(result(value), strides, reduction, kind, offset))
+                place = strides, reduction, kind, offset
+                outputs.append(Output(result(value), *place, running=running))
         ops, outputs = _needed(len(keys), ops, outputs)
         inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
         whole = self.groups.whole_made.union(group.of_step, group.updated)
-        filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
+        filled = {p for p, y in stored.items() if not y.reduction} - whole
         divided = {p: self.groups.divided[p] for p in stored if p in self.groups.divided}
         request = Request(group.shape, list(inputs), ops, outputs)
         return Loop(request, list(given), list(stored), filled, divided, group.updated)

@@ -30,7 +30,7 @@ from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
 from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
-from .expansion import gathered, joined, product
+from .expansion import gathered, joined, product, running
 from .factor_sharing import Factor
 from .in_place import InPlace, added, put, scattered
 from .lookups import LOOKUPS
@@ -39,6 +39,7 @@ from .step_views import is_made_of_base, view_of
 # Lowerings of their own that loops have, by their names.
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "count_nonzero")
 _PRODUCTS = ("matmul", "dot")
+_RUNNING = ("cumsum", "cumprod")
 _JOINED = ("stack", "concatenate", "array")
 _NUMBER = (float, np.float64)
 _FLOAT = np.dtype(np.float64)
@@ -121,6 +122,10 @@ class Grouping:
         row = lowering_of(f)
         if row.does in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
             return len(args) <= 2 and self.reduced(position, row, form, *args, **kwargs)
+        if row.does in _RUNNING and len(args) <= 3 and not kwargs.keys() - {"axis", "dtype"}:
+            return self.add_loops(
+                position, running(self, position, row.does, form, *args, **kwargs)
+            )
         if f is scatter:
             return scattered(self, position, form, *args, **kwargs)
         if f is written and len(args) == 5 and self.is_worth(form):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...rules import getitem
+from ...rules import dtype_of, getitem
 from ...rules.linear.steps import part_at
 from ...rules.rulesets.arrays.differences import (
     into_plain_grid,
@@ -213,4 +213,5 @@ def _traced(options: Iterable) -> Iterator[Traced]:
 
 
 def _kind(x: Any) -> str:
-    return str(x.dtype.kind)
+    # A number of Python's has no dtype of its own; of what has none at all nothing is known.
+    return getattr(dtype_of(x), "kind", "i")

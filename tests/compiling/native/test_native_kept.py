@@ -187,7 +187,7 @@ def test_a_folder_and_a_file_of_another_owner(folder, monkeypatch):
 
 
 class Owned:
-    """What a file or folder is, but for its owner."""
+    """Status of a file or folder, with another owner."""
 
     def __init__(self, found, owner):
         self.st_mode, self.st_uid = found.st_mode, owner

@@ -213,5 +213,7 @@ def _traced(options: Iterable) -> Iterator[Traced]:
 
 
 def _kind(x: Any) -> str:
-    # A number of Python's has no dtype of its own; of what has none at all nothing is known.
-    return getattr(dtype_of(x), "kind", "i")
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:  # a number of Python's; of what has none at all nothing is known
+        dtype = dtype_of(x)
+    return "i" if dtype is None else dtype.kind

@@ -32,7 +32,7 @@ def body(f: Function) -> Any:
     """Return what runs when no rule of ``f`` answers: the function under ``@primitive``."""
     if not is_primitive(f):
         return shown(f)
-    return f.__made__ if isinstance(f, type) else f.__wrapped__  # type: ignore[attr-defined]
+    return f.__made__ if isinstance(f, type) else f.__body__  # type: ignore[attr-defined]
 
 
 def is_primitive(f: Function) -> bool:
@@ -88,6 +88,7 @@ def primitive(f: Function, run: Callable | None = None) -> Any:
             raise
 
     wrapper.__primitive__ = wrapper  # type: ignore[attr-defined]
+    wrapper.__body__ = f  # type: ignore[attr-defined]  # users may change __wrapped__
     return wrapper
 
 

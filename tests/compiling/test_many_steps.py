@@ -40,7 +40,7 @@ def that_breaks(w, x):
     for t in range(26):
         x = np.sin(w @ x)
         if t == 12:
-            x = x + np.cumsum(x)  # a call of NumPy
+            x = x + np.flip(x)  # a call of NumPy
         if t == 17:
             x = np.where(x > 0.1, x, 0.5 * x)
     return np.sum(x)

@@ -39,7 +39,7 @@ def test_it_is_recorded_a_few_times_only(change):
     with pytest.warns(cr.CompileWarning, match=f"recorded anew, .*: {what}") as warned:
         found = [compiled(*calls(k)) for k in range(1, 60)]
     assert found == [adam(*calls(k)[:2]) for k in range(1, 60)]
-    assert len(compiled.kinds) == WASTED_KINDS
+    assert len(compiled.kinds) == FEW_RECORDINGS
     assert sum("recorded anew" in str(w.message) for w in warned) == 1
 
 
@@ -74,7 +74,31 @@ def test_known_kinds_are_replayed_after_that():
         assert compiled.kinds == before
         for k in range(60, 60 + RECONSIDERED):  # now there are more replays than recordings
             compiled(np.ones(3), k)
-        assert len(compiled.kinds) > WASTED_KINDS
+        assert len(compiled.kinds) > FEW_RECORDINGS
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_lengths_that_come_once_run_as_they_are_and_others_are_recorded_when_they_come_again(first):
+    compiled = cr.compile(lambda x: np.sum(x) * 2.0, check=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(1, WASTED_KINDS):
+            assert compiled(np.ones(k)) == 2.0 * k
+        assert len(compiled.kinds) == FEW_RECORDINGS
+        for k in range(FEW_RECORDINGS + 1 + first, FEW_RECORDINGS + 4 + first):
+            assert compiled(np.ones(k)) == 2.0 * k  # comes again
+        assert len(compiled.kinds) == FEW_RECORDINGS + 3
+        for _ in range(2 * FEW_RECORDINGS):
+            assert compiled(np.ones(1)) == 2.0
+        assert compiled(np.ones(100)) == 200.0  # these are replayed, so that others are recorded
+    assert len(compiled.kinds) == FEW_RECORDINGS + 4
+
+
+def test_what_must_be_compiled_is_recorded_at_once():
+    compiled = cr.compile(lambda x: np.sum(x) * 2.0, fallback="error", check=False)
+    for k in range(1, FEW_RECORDINGS + 4):
+        compiled(np.ones(k))
+    assert len(compiled.kinds) == FEW_RECORDINGS + 3
 
 
 def test_it_may_be_an_error():

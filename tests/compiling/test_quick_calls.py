@@ -133,12 +133,21 @@ def test_an_array_that_changes_its_form():
 RATE = 2.0
 
 
-class Settings:
+class Base:
+    offset = 1.0
+
+
+class OtherBase:
+    offset = 4.0
+
+
+class Settings(Base):
     rate = 2.0
 
     def __init__(self):
         self.list, self.dict, self.array = [1.0, 2.0], {"a": 1.0}, np.ones(3)
         self.empty, self.inner = {}, None
+        self.several = {"a": 1.0, "b": 2.0, "c": 4.0}
 
 
 def function_with_state():
@@ -150,7 +159,9 @@ def function_with_state():
     def f(x):
         rest = sum(held.list) + sum(held.dict.values()) + np.sum(held.array) + len(held.empty)
         inner = 0.0 if held.inner is None else held.inner
-        more = 5.0 if "later" in globals() else 0.0
+        more = 5.0 if "later" in globals() else held.offset
+        for name, rate in held.several.items():
+            more = more * 2.0 + rate * (3.0 if name == "a" else 1.0)
         return helper(x) * RATE + cell + rest + held.rate + inner + more
 
     def set_cell(x):
@@ -185,6 +196,18 @@ CHANGES = {
     "another array": lambda f, helper, held, set_cell: setattr(held, "array", np.full(2, 3.0)),
     "a field": lambda f, helper, held, set_cell: setattr(held, "rate", 4.0),
     "a field that was None": lambda f, helper, held, set_cell: setattr(held, "inner", 4.0),
+    "one of several": lambda f, helper, held, set_cell: held.several.update(b=9.0),
+    "the last of several": lambda f, helper, held, set_cell: held.several.popitem(),
+    "one more of several": lambda f, helper, held, set_cell: held.several.update(d=9.0),
+    "the order of several": lambda f, helper, held, set_cell: held.several.update(
+        a=held.several.pop("a")
+    ),
+    "a name of several": lambda f, helper, held, set_cell: held.several.update(
+        z=held.several.pop("c")
+    ),
+    "bases of a class": lambda f, helper, held, set_cell: setattr(
+        Settings, "__bases__", (OtherBase,)
+    ),
     "a class": lambda f, helper, held, set_cell: setattr(Settings, "rate", 5.0),
 }
 
@@ -206,6 +229,7 @@ def test_changed_state(name, derived, monkeypatch):
         assert not differs(g(0.25), derived(f)(0.25))
     finally:
         globals().pop("later", None)
+        Settings.__bases__ = (Base,)
 
 
 def test_a_cell_that_is_emptied_and_a_function_that_is_forgotten():

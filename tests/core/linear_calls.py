@@ -17,9 +17,10 @@ from chainrules.rules import astype, entry, frule, getitem
 from chainrules.rules.rulesets.arrays.counts import weighted_counts
 from chainrules.rules.rulesets.arrays.differences import (
     differences,
-    into_two,
+    into_plain_grid,
     on_plain_grid,
     slope_on_plain_grid,
+    slopes_into_plain_grid,
 )
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.shapes import pad_zeros
@@ -266,11 +267,11 @@ def calls_between_places():
         0.4,
         9.0,
     ):
-        k, after = np.asarray(x, int) % 3, np.asarray(x, int) % 2
         for dtype in (float, complex):
             for f in (on_plain_grid, slope_on_plain_grid):
                 yield f, (Dot((3,), dtype), x, np.arange(3.0)), {}
-            yield into_two, (Dot(np.shape(x), dtype), (3,), k, after, x, 2.0), {}
+            for f in (into_plain_grid, slopes_into_plain_grid):
+                yield f, (Dot(np.shape(x), dtype), (3,), x, np.arange(3.0)), {}
 
 
 def unary_calls():

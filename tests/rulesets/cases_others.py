@@ -115,7 +115,7 @@ WITHOUT_CASES = {
     black_boxes.measured, matrix_functions.frechet, with_value,
     # Of constant places: np.interp has cases.
     numpy_differences.on_plain_grid, numpy_differences.slope_on_plain_grid,
-    numpy_differences.into_two,
+    numpy_differences.into_plain_grid, numpy_differences.slopes_into_plain_grid,
     # Text, which says of a number that it was traced, and files: refused (test_remaining.py).
     np.array2string, np.array_repr, np.array_str,
     np.save, np.savetxt, np.savez, np.savez_compressed,

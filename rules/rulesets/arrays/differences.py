@@ -9,6 +9,7 @@ from ... import (
     astype,
     composed,
     dtype_of,
+    getitem,
     innermost,
     is_lazy,
     is_traced,
@@ -151,13 +152,16 @@ def bracket(x, xp):
 
 
 class Bracket:
-    """Bracket of ``x`` on a plain grid: between ``k`` and ``after``, at ``part`` of the way."""
+    """Bracket of ``x`` on a plain grid: between ``k`` and ``after``, at ``part`` of the way.
+
+    Plain arrays are read by ``getitem``, so that a compiled program may read other entries.
+    """
 
     def __init__(self, x, xp):
         self.k, self.after = bracket(x, xp)
-        start = xp[self.k]
+        start = getitem(xp, self.k)
         outside = (x < xp[0]) | (x > xp[-1])
-        self.slope = np.where(outside, 0.0, 1.0 / or_one(xp[self.after] - start))
+        self.slope = np.where(outside, 0.0, 1.0 / or_one(getitem(xp, self.after) - start))
         self.part = self.slope * np.where(outside, 0.0, x - start)
 
 
@@ -176,13 +180,15 @@ def slope_on_plain_grid(fp, x, xp):
 
 
 def on_plain_grid_block(fp, x, xp):
-    at, fp = Bracket(x, xp), fp.values
-    return (1.0 - at.part) * fp[:, at.k] + at.part * fp[:, at.after]
+    at = Bracket(x, xp)
+    before, after = (getitem(fp.values, (slice(None), k)) for k in (at.k, at.after))
+    return (1.0 - at.part) * before + at.part * after
 
 
 def slope_block(fp, x, xp):
-    at, fp = Bracket(x, xp), fp.values
-    return at.slope * (fp[:, at.after] - fp[:, at.k])
+    at = Bracket(x, xp)
+    before, after = (getitem(fp.values, (slice(None), k)) for k in (at.k, at.after))
+    return at.slope * (after - before)
 
 
 def on_plain_grid_pattern(fp, x, xp):
@@ -193,37 +199,64 @@ def on_plain_grid_pattern(fp, x, xp):
 
 @linear_rule(on_plain_grid, block=on_plain_grid_block, pattern=on_plain_grid_pattern)
 def on_plain_grid_transpose(ybar, space, x, xp):
-    at = Bracket(x, xp)
-    return into_two(ybar, space.shape, at.k, at.after, 1.0 - at.part, at.part)
+    return into_plain_grid(ybar, space.shape, x, xp)
 
 
 @linear_rule(slope_on_plain_grid, block=slope_block, pattern=on_plain_grid_pattern)
 def slope_on_plain_grid_transpose(ybar, space, x, xp):
-    at = Bracket(x, xp)
-    return into_two(ybar, space.shape, at.k, at.after, -at.slope, at.slope)
+    return slopes_into_plain_grid(ybar, space.shape, x, xp)
 
 
 @primitive
+def into_plain_grid(ybar, shape, x, xp):
+    """Zeros, to which ``ybar`` is added on both sides of ``x``, by the shares of these."""
+    at = Bracket(x, xp)
+    return into_two(ybar, shape, at.k, at.after, 1.0 - at.part, at.part)
+
+
+@primitive
+def slopes_into_plain_grid(ybar, shape, x, xp):
+    """Zeros, to which ``ybar`` is added on both sides of ``x``, by the slopes in these."""
+    at = Bracket(x, xp)
+    return into_two(ybar, shape, at.k, at.after, -at.slope, at.slope)
+
+
 def into_two(ybar, shape, k, after, weight, weight_after):
     """Zeros, to whose entries ``k`` and ``after`` ``ybar`` is added with these weights."""
     if type(ybar) is np.ndarray and ybar.dtype == np.float64:
         parts = (k, weight * ybar), (after, weight_after * ybar)
         sums = [np.bincount(np.ravel(i), np.ravel(x), *shape) for i, x in parts]
         return sum(sums, np.zeros(shape))  # of no places NumPy counts integers
-    return into_two_block(np.asarray(ybar)[None], shape, k, after, weight, weight_after)[0]
+    return rows_into_two(np.asarray(ybar)[None], shape, k, after, weight, weight_after)[0]
 
 
-def into_two_block(ybar, shape, k, after, weight, weight_after):
-    ybar = getattr(ybar, "values", ybar)
+@primitive
+def rows_into_two(ybar, shape, k, after, weight, weight_after):
+    """As ``into_two``, of each of the rows of ``ybar``."""
     xbar = np.zeros((*shape, len(ybar)), np.result_type(ybar, float))
     np.add.at(xbar, k, np.moveaxis(weight * ybar, 0, -1))
     np.add.at(xbar, after, np.moveaxis(weight_after * ybar, 0, -1))
     return np.moveaxis(xbar, -1, 0)
 
 
-@linear_rule(into_two, block=into_two_block)
-def into_two_transpose(xbarbar, space, shape, k, after, weight, weight_after):
-    return weight * xbarbar[k] + weight_after * xbarbar[after]
+def into_plain_grid_block(ybar, shape, x, xp):
+    at = Bracket(x, xp)
+    return rows_into_two(ybar.values, shape, at.k, at.after, 1.0 - at.part, at.part)
+
+
+def slopes_into_plain_grid_block(ybar, shape, x, xp):
+    at = Bracket(x, xp)
+    return rows_into_two(ybar.values, shape, at.k, at.after, -at.slope, at.slope)
+
+
+@linear_rule(into_plain_grid, block=into_plain_grid_block)
+def into_plain_grid_transpose(fp, space, shape, x, xp):
+    return on_plain_grid(fp, x, xp)
+
+
+@linear_rule(slopes_into_plain_grid, block=slopes_into_plain_grid_block)
+def slopes_into_plain_grid_transpose(fp, space, shape, x, xp):
+    return slope_on_plain_grid(fp, x, xp)
 
 
 def interp_of_number(x, x0, xp, fp):

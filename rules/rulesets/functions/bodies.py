@@ -80,7 +80,7 @@ def prepares_for(function: Any, body: Callable) -> None:
     is, ``body`` answers.
     """
     function.__primitive__ = function
-    function.__wrapped__ = body
+    function.__wrapped__ = function.__body__ = body
     function.__prepares__ = True
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..config import CompileError, CompileWarning, warn_user
 from ..config.progress import is_watched
-from ..config.thresholds import CACHE_ENTRIES, COUNTED, FIRST_REVIEW, RECONSIDERED, RESTARTS
+from ..config.thresholds import CACHE_ENTRIES, COUNTED, FIRST_REVIEW, RESTARTS
 from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
@@ -23,7 +23,7 @@ from .agreement import agree, evaluated, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
 from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
-from .losses import fastest, is_hardly_replayed, loses, slower_replays, timed, why_it_loses
+from .losses import Losses, fastest, is_hardly_replayed, slower_replays, timed
 from .machine_code import about_steps, by_steps, lower_loops, natively
 from .passes.replay import Replay, exact_replay, rounds_as_numpy
 from .quick import Quick
@@ -43,8 +43,8 @@ class Compiled:
 
     # Not in the dict, which ``functools.wraps`` copies to others.
     __slots__ = (
-        "__dict__", "__weakref__", "bound", "check", "counted", "declined", "f", "fallback",
-        "foreign", "frozen", "kinds", "loss", "paths", "progress", "quick", "threads", "unrolls",
+        "__dict__", "__weakref__", "bound", "check", "counted", "f", "fallback",
+        "foreign", "frozen", "kinds", "losses", "paths", "progress", "quick", "threads", "unrolls",
         "untraced", "warned",
     )  # fmt: skip
 
@@ -79,8 +79,7 @@ class Compiled:
         self.beside = CacheEntry(None)  # what was lost where it captures what a transform traces
         self.quick: Quick | None = None  # of the last call
         self.counted = CountedIntegers()
-        self.declined = 0  # calls that were not recorded, since that has cost too much
-        self.loss = ""  # why, which is said once
+        self.losses = Losses()
 
     def __repr__(self) -> str:
         count = sum(kind.recordings for kind in self.kinds.values())
@@ -154,9 +153,13 @@ class Compiled:
         counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
         if kind is None and self.counted.note(args, counts):
             return self._anew(args, kwargs)
-        if (kind is None or not kind.reason) and self._declines(kind, args, kwargs):
-            return self._plainly(args, kwargs, self.loss)
+        if kind is None or not kind.reason:
+            kinds = [*self.kinds.values(), self.beside]
+            if self.losses.declines(self.f, key, kinds, kind, (args, kwargs)):
+                return self._plainly(args, kwargs, self.losses.reason)
         if kind is None:
+            if self.fallback != "error" and self.losses.waits(key, self.kinds.values()):
+                return self.f(*args, **kwargs)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
             kind = self.kinds.setdefault(key, CacheEntry(*captured_of(self.f, key, self.frozen)))
@@ -188,17 +191,6 @@ class Compiled:
         """Answer a call without the recordings so far, since other integers are inputs now."""
         self.kinds, self.quick = {}, None
         return self(*args, **kwargs)
-
-    def _declines(self, kind: CacheEntry | None, args: tuple, kwargs: dict) -> bool:
-        """Say whether a call is not recorded, since recordings have cost too much so far."""
-        if self.declined % RECONSIDERED == 0:
-            kinds = [*self.kinds.values(), self.beside]
-            if not loses(kinds):
-                self.declined = 0
-                return False
-            self.loss = self.loss or why_it_loses(self.f, kinds, kind, args, kwargs)
-        self.declined += 1
-        return True
 
     def _forget(self, key: Hashable) -> None:
         """Let go of a kind, with its machine code; replays that are under way still hold it."""

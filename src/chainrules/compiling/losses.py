@@ -6,26 +6,75 @@ recorded is replayed, and may earn the next recording.
 
 import inspect
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..config.thresholds import FEW_RECORDINGS, LOSS_ALLOWED, SLOWER, WASTED_KINDS
+from ..config.thresholds import (
+    CACHE_ENTRIES,
+    FEW_RECORDINGS,
+    LOSS_ALLOWED,
+    RECONSIDERED,
+    SLOWER,
+    WASTED_KINDS,
+)
 from .ir.looks import NotRecordable
 from .record.cache_key import signature
 from .tree import CacheEntry, RecordedPath
 
 
-def loses(kinds: Collection[CacheEntry]) -> bool:
-    """Say whether recordings have cost more than they saved, by time or by their number.
+class Losses:
+    """Decision which calls of a compiled function are not recorded, by what that has cost so far.
 
-    By number where there are many kinds of arguments, and fewer replays than recordings.
+    Its invariant: after a few recordings that are hardly replayed, a kind of arguments is recorded
+    only when it comes again, so that lengths which are new at each call cost no more of them.
     """
-    attempts = sum(kind.attempts for kind in kinds)
-    if attempts >= FEW_RECORDINGS and sum(kind.loss() for kind in kinds) > LOSS_ALLOWED:
+
+    def __init__(self) -> None:
+        self.declined = 0  # calls that were not recorded, since that has cost too much
+        self.reason = ""  # why, which is said once
+        self.met: dict[int, None] = {}  # by hash: kinds that came once
+
+    def waits(self, key: Hashable, kinds: Collection[CacheEntry]) -> bool:
+        """Say whether a kind that is not recorded yet has to come again."""
+        if hash(key) in self.met:
+            del self.met[hash(key)]
+            return False
+        if not is_hardly_replayed(kinds, FEW_RECORDINGS):
+            return False
+        if len(self.met) >= CACHE_ENTRIES:
+            del self.met[next(iter(self.met))]
+        self.met[hash(key)] = None
         return True
-    return len(kinds) >= WASTED_KINDS and is_hardly_replayed(kinds, WASTED_KINDS)
+
+    def declines(
+        self,
+        f: Callable,
+        key: Hashable,
+        kinds: list[CacheEntry],
+        kind: CacheEntry | None,
+        call: tuple,
+    ) -> bool:
+        """Say whether a call, its arguments and keywords, is not recorded, for ``reason``.
+
+        That is where recordings have lost time, or there were many kinds, and fewer replays.
+        """
+        again = hash(key) in self.met
+        if again or self.declined % RECONSIDERED == 0:
+            many = not again and len(kinds) + len(self.met) >= WASTED_KINDS
+            if not loses_time(kinds) and not (many and is_hardly_replayed(kinds, FEW_RECORDINGS)):
+                self.declined = 0
+                return False
+            self.reason = self.reason or why_it_loses(f, kinds, kind, *call)
+        self.declined += 1
+        return True
+
+
+def loses_time(kinds: Collection[CacheEntry]) -> bool:
+    """Say whether recordings have taken more time than they saved, and than is allowed."""
+    attempts = sum(kind.attempts for kind in kinds)
+    return attempts >= FEW_RECORDINGS and sum(kind.loss() for kind in kinds) > LOSS_ALLOWED
 
 
 def is_hardly_replayed(kinds: Collection[CacheEntry], fewest: int) -> bool:

@@ -1,8 +1,10 @@
 """Machine code of a recording, scalarized or fused: the first lowering that succeeds is taken."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..config import CompileWarning, warn_user
 from .record.recorder import Recorder
 from .record.recording import foreign_in
 
@@ -14,8 +16,11 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
     if not available():
         return None
     from .ir.scalars import NotLowered
+    from .native.disk_cache import unsafe_folder
     from .passes.scalar_program import is_of_numbers
 
+    if reason := unsafe_folder():
+        _say_once(reason)
     reasons = []
     for way in (_line, _fused, _stretches) if is_of_numbers(recorder) else (_fused,):
         try:
@@ -26,6 +31,17 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
             reasons.append(repr(error))
     recorder.not_native = "; ".join(reasons)
     return None
+
+
+@functools.cache
+def _say_once(reason: str) -> None:
+    warn_user(
+        CompileWarning(
+            f"machine code is not kept on disk, since the folder {reason}, and what is loaded from "
+            "there runs in this process.\n  set CHAINRULES_CACHE to a folder that is yours alone "
+            "(chmod go-w), or to off"
+        )
+    )
 
 
 def by_steps(recorder: Recorder) -> list[str]:

@@ -122,6 +122,8 @@ class _Rows:
             return self.word(x, at["cell.contents"], id(names[1]))
         if expression == by.TYPE:
             return self.word(x, at["type"], id(names[1]))
+        if expression == by.BASES and "type.__mro__" in at:
+            return self.word(x, at["type.__mro__"], id(names[1]))
         if expression in by.FIELDS:
             field = at.get(f"function.{by.FIELDS[expression]}")
             value = 0 if names[1] is None else id(names[1])
@@ -144,12 +146,19 @@ class _Rows:
         if expression == f"{by.OF_LENGTH} and {by.NAMED}":
             length = self.word(x, at["dict.length"], names[3])
             return length and self.named(x, names[2], id(names[1]))
-        if expression == by.ITEMS and not names[1]:
-            return self.word(x, at["dict.length"], 0)
+        if expression == by.ITEMS:
+            return self.items(x, *names[1:])
         return False
 
     def word(self, x: Any, at: int, value: int) -> bool:
         self.rows.append((self.native.WORD, id(x), at, 0, value))
+        return True
+
+    def items(self, x: dict, values: tuple, keys: tuple) -> bool:
+        """Compare the addresses of all keys and values, in their order."""
+        pairs = [id(part) for pair in zip(keys, values, strict=True) for part in pair]
+        self.held.append(np.array(pairs, np.int64))
+        self.rows.append((self.native.ITEMS, id(x), 0, self.held[-1].ctypes.data, len(keys)))
         return True
 
     def named(self, x: dict, name: str, value: int) -> bool:

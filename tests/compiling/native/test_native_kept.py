@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -128,6 +129,108 @@ def test_a_folder_that_cannot_be_written_to(folder):
     folder.mkdir(mode=0o500)
     np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
     assert [] == files(folder)
+
+
+def is_found(folder, monkeypatch):
+    """Say whether the code of a result is found, and whether it is written."""
+    written = []
+    with monkeypatch.context() as patch:
+        keep = disk_cache.keep
+        patch.setattr(disk_cache, "keep", lambda *args: (written.append(1), keep(*args)))
+        np.testing.assert_allclose(result(), EXPECTED, rtol=1e-15)
+    return not written
+
+
+of_posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners and modes")
+
+
+@of_posix
+@pytest.mark.parametrize("mode", [0o700, 0o755, 0o500, 0o720, 0o702, 0o777, 0o1777, 0o770])
+def test_a_folder_that_others_may_write_to(mode, folder, monkeypatch):
+    folder.mkdir()
+    folder.chmod(mode)
+    safe = not mode & 0o022
+    assert bool(disk_cache.unsafe_folder()) is not safe
+    assert not is_found(folder, monkeypatch)
+    assert is_found(folder, monkeypatch) == bool(files(folder))
+    assert safe or not files(folder)
+    folder.chmod(0o700)
+    if not files(folder):
+        is_found(folder, monkeypatch)
+    folder.chmod(mode)
+    assert is_found(folder, monkeypatch) == safe  # what is there is not loaded either
+
+
+@of_posix
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o400, 0o660, 0o602, 0o666])
+def test_a_file_that_others_may_write_to(mode, folder, monkeypatch):
+    result()
+    (file,) = files(folder)
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(mode)
+    assert is_found(folder, monkeypatch) == (not mode & 0o022)
+    assert is_found(folder, monkeypatch)  # it was written anew
+    assert len(files(folder)) == 1
+
+
+@of_posix
+def test_a_folder_and_a_file_of_another_owner(folder, monkeypatch):
+    result()
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert "belongs to another user" in disk_cache.unsafe_folder()
+    assert not is_found(folder, monkeypatch)
+    found = os.stat
+    monkeypatch.setattr(os, "stat", lambda x: Owned(found(x), owner + 1))
+    assert not disk_cache.unsafe_folder()
+    assert not is_found(folder, monkeypatch)  # its file is the other's
+
+
+class Owned:
+    """Status of a file or folder, with another owner."""
+
+    def __init__(self, found, owner):
+        self.st_mode, self.st_uid = found.st_mode, owner
+
+
+@of_posix
+def test_links(folder, tmp_path, monkeypatch):
+    own = tmp_path / "own"
+    own.mkdir(0o700)
+    folder.symlink_to(own)
+    assert not is_found(folder, monkeypatch)
+    assert is_found(folder, monkeypatch)  # a link to a folder of one's own
+    (file,) = files(own)
+    elsewhere = tmp_path / "elsewhere.code"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    assert is_found(folder, monkeypatch)
+    elsewhere.chmod(0o666)
+    assert not is_found(folder, monkeypatch)  # and it is no link any more
+    assert not file.is_symlink()
+    own.chmod(0o777)
+    assert not is_found(folder, monkeypatch)
+
+
+def test_a_system_without_owners(folder, monkeypatch):
+    result()
+    monkeypatch.delattr(os, "geteuid", raising=False)
+    assert "does not tell" in disk_cache.unsafe_folder()
+    assert not is_found(folder, monkeypatch)
+
+
+@of_posix
+def test_why_nothing_is_kept_is_said_once(folder):
+    folder.mkdir()
+    folder.chmod(0o777)
+    for warns in (True, False):
+        c = cr.compile(lambda x: x * 2.0 + 1.0)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert [c(1.0), c(2.0), c(3.0)] == [3.0, 5.0, 7.0]
+        assert [f"{folder} may be written to by other users" in str(w.message) for w in said] == [
+            True
+        ] * warns
 
 
 def test_the_oldest_go(folder, monkeypatch):

@@ -15,7 +15,7 @@ from ...rules import name_of
 from ...rules.refusals.table import refusal
 from ..ir.looks import Look, NotRecordable
 from ..ir.printing import PrintedLine, arguments_text, operand_text, short_name, shown
-from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, LoopValue, RealValue
+from ..ir.values import Group, LoopInput, LoopResult, LoopValue, RealValue, real_values
 from ..machine_code import natively
 from ..native.operation import INPUT, Operation
 from ..passes.factor_sharing import factored
@@ -154,13 +154,12 @@ class StagedProgram:
         for n, op in enumerate(group.ops):
             yield PrintedLine(f"%{n}", op.function, tuple(map(text, op.operands)), "", lines[n])
         for position in sorted(values):
-            value, reduction = values[position], None
+            how = "store"
             if position in group.stored:
-                reduction = group.stored[position].reduction
+                how = group.stored[position].how
             elif position not in self.lowered.groups.demanded:
                 continue
-            parts = value[:2] if type(value) is ComplexPair else (value,)
-            yield self._result(position, reduction or "store", tuple(map(text, parts)))
+            yield self._result(position, how, tuple(map(text, real_values(values[position]))))
 
     def _scheduled(self) -> Iterator[PrintedLine | str]:
         for part in self.lowered.parts:
@@ -218,9 +217,7 @@ def _guard(look: Look) -> PrintedLine:
 
 def _operations_in(value: LoopValue) -> list[int]:
     """Return the numbers of the operations that a value of a loop is made of."""
-    if type(value) is ComplexPair:
-        return [n for part in value[:2] for n in _operations_in(part)]
-    return [value.number] if type(value) is LoopResult else []
+    return [x.number for x in real_values(value) if type(x) is LoopResult]
 
 
 def _made_by(line: str) -> list[int]:

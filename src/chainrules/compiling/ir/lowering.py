@@ -11,8 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...rules import getitem
+from ...rules import dtype_of, getitem
 from ...rules.linear.steps import part_at
+from ...rules.rulesets.arrays.differences import (
+    into_plain_grid,
+    on_plain_grid,
+    slope_on_plain_grid,
+    slopes_into_plain_grid,
+)
 from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.rulesets.arrays.quotients import guarded_quotient
 from ...rules.rulesets.linalg.norms import euclidean
@@ -111,12 +117,19 @@ FUNCTIONS: dict[Any, Lowering] = {
     np.amax: Lowering(does="max", one_shape=True), np.amin: Lowering(does="min", one_shape=True),
     np.linalg.norm: Lowering(does="norm", one_shape=True), euclidean: Lowering(does="euclidean"),
     astype: Lowering(does="astype", one_shape=True), entry: Lowering(does="entry", one_shape=True),
-    np.searchsorted: Lowering(does="searchsorted"), np.where: Lowering(does="where"),
-    operator.matmul: Lowering(does="matmul"), operator.pos: Lowering(does="positive"),
+    np.searchsorted: Lowering(does="searchsorted", one_shape=True),
+    np.where: Lowering(does="where"), operator.matmul: Lowering(does="matmul"),
+    operator.pos: Lowering(does="positive"),
     np.positive: Lowering(does="positive"), scatter: Lowering(does="scatter"),
     written: Lowering(does="written"), part_at: Lowering(does="part"),
-    operator.getitem: Lowering(does="part"), with_value: Lowering(does="with_value"),
+    operator.getitem: Lowering(does="part"),
+    with_value: Lowering(does="with_value", one_shape=True),
     guarded_quotient: Lowering(does="guarded_quotient"),
+    # of tables
+    on_plain_grid: Lowering(does="interp", one_shape=True),
+    slope_on_plain_grid: Lowering(does="interp slope", one_shape=True),
+    into_plain_grid: Lowering(does="interp transposed", one_shape=True),
+    slopes_into_plain_grid: Lowering(does="interp slope transposed", one_shape=True),
     # of small matrices
     np.linalg.solve: Lowering(does="solve", one_shape=True, raises=True),
     solve_by_blocks: Lowering(does="solve", one_shape=True),
@@ -186,7 +199,7 @@ def gives_one_shape(f: Any, args: tuple, kwargs: dict) -> bool:
     if not (is_method or row.moves or row.one_shape):
         return False
     # Axes and sizes are options, or whole numbers that come after the array.
-    if kwargs and any(True for _ in _traced(kwargs.values())):
+    if kwargs and any(_kind(x) not in "fc" for x in _traced(kwargs.values())):
         return False
     return not any(row.moves or _kind(x) in "iu" for x in _traced(args[1:]))
 
@@ -200,4 +213,7 @@ def _traced(options: Iterable) -> Iterator[Traced]:
 
 
 def _kind(x: Any) -> str:
-    return str(x.dtype.kind)
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:  # a number of Python's; of what has none at all nothing is known
+        dtype = dtype_of(x)
+    return "i" if dtype is None else dtype.kind

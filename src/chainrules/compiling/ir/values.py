@@ -36,16 +36,42 @@ class ComplexPair(NamedTuple):
     kind: str
 
 
-LoopValue: TypeAlias = RealValue | ComplexPair
+class AddedAt(NamedTuple):
+    """Values that are added to entries of an array of zeros, each with the value of its place."""
+
+    parts: tuple[tuple[RealValue, RealValue], ...]
+
+
+LoopValue: TypeAlias = RealValue | ComplexPair | AddedAt
 
 
 class Stored(NamedTuple):
-    """Value that a loop stores, at these strides and this offset of an array, or reduces."""
+    """Value that a loop stores, at these strides and this offset of an array, or reduces.
+
+    ``running`` is the axis along which all totals of a reduction are stored.
+    """
 
     value: LoopValue
     strides: tuple[int, ...]
     reduction: str | None
     offset: int
+    running: int | None = None
+
+    @property
+    def how(self) -> str:
+        """Return the name of what the loop does with the value."""
+        if type(self.value) is AddedAt:
+            return "add at"
+        return (
+            f"running {self.reduction}" if self.running is not None else self.reduction or "store"
+        )
+
+
+def real_values(value: LoopValue) -> tuple[RealValue, ...]:
+    """Return the real values that a value of a loop consists of."""
+    if type(value) is AddedAt:
+        return tuple([x for pair in value.parts for x in pair])
+    return value[:2] if type(value) is ComplexPair else (value,)  # type: ignore[return-value]
 
 
 class Group:
@@ -58,6 +84,7 @@ class Group:
         self.of_step: dict[int, Any] = {}  # what stands for the result of a step: an op, an operand
         self.stored: dict[int, Stored] = {}  # by step
         self.updated: set[int] = set()  # of these, arrays that were there before
+        self.known: dict[str, Any] = {}  # results of operations that are done once
 
     def arrays(self) -> int:
         return len(self.inputs) + len(self.stored)
@@ -97,6 +124,13 @@ class Group:
                 return self.compared(name, choices, operands[1])
         self.ops.append(Operation(name, operands))
         return LoopResult(len(self.ops) - 1, kind)
+
+    def once(self, name: str, *operands: Any) -> Any:
+        """Return the result of an operation, which an equal one before has made."""
+        key = repr((name, operands))
+        if key not in self.known:
+            self.known[key] = self.op(name, *operands)
+        return self.known[key]
 
     def compared(self, name: str, choices: tuple, other: NativeConstant) -> Any:
         """Return how one of two constants compares with another, which is what chooses it."""

@@ -53,7 +53,7 @@ def axes_of(program: NativeProgram, width: int) -> Axes:
 
 def pieces_of(program: NativeProgram, width: int) -> AxisPieces | None:
     """Split a nest into pieces; None where it is too small, or where pieces would interfere."""
-    if 0 in program.shape:
+    if 0 in program.shape or any(y.running is not None for y in program.outputs):
         return None
     axes, rest = axes_of(program, width), None
     if len(axes.shape) == 1:

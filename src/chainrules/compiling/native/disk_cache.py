@@ -5,12 +5,16 @@ code was made of. A file begins with a digest of that name and of what follows: 
 or is none of ours, is not loaded, and is written anew. Files are moved to their place as a whole,
 so that processes need not know of each other. A folder that cannot be written to, or platformdirs
 missing, means that nothing is kept.
+
+The digests have no key, and what is loaded runs in this process. So folder and file have to belong
+to the user, and nobody else may write to them.
 """
 
 import contextlib
 import functools
 import hashlib
 import os
+import stat
 import threading
 
 from .limits import CACHE_BYTES
@@ -29,11 +33,13 @@ def key_of(text: str, *rest: object) -> str:
 def found(key: str) -> bytes | None:
     """The code that was kept by ``key``, if there is any, and it is whole."""
     folder = _folder()
-    if folder is None:
+    if folder is None or unsafe_folder():
         return None
     path = _path(folder, key)
     try:
         with open(path, "rb") as file:
+            if _not_private(os.fstat(file.fileno())):
+                return None
             data = file.read()
     except OSError:
         return None
@@ -53,7 +59,9 @@ def keep(key: str, code: bytes) -> None:
     unfinished = f"{path}.{os.getpid()}.{threading.get_ident()}"
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
-        with open(unfinished, "xb") as file:
+        if unsafe_folder():
+            return
+        with open(unfinished, "xb", opener=_of_the_user) as file:
             file.write(_digest(key, code) + code)
         os.replace(unfinished, path)
     except OSError:
@@ -74,6 +82,34 @@ def _tidy_once(folder: str) -> None:
                 break
             excess -= entry.stat().st_size
             os.remove(entry.path)
+
+
+def unsafe_folder() -> str:
+    """Say why nothing is kept in the folder that there is, nor loaded from it; "" if it is safe."""
+    try:
+        folder = _folder()
+        reason = "" if folder is None else _not_private(os.stat(folder))
+        return f"{folder} {reason}" if reason else ""
+    except OSError:
+        return ""
+
+
+def _not_private(found: os.stat_result) -> str:
+    """Say why a file or folder is not the user's alone; "" if it is.
+
+    Where a system does not tell, it is if it is in the user's own folder.
+    """
+    if not hasattr(os, "geteuid"):
+        alone = os.environ.get("CHAINRULES_CACHE") is None
+        return "" if alone else "is on a system that does not tell who may write there"
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    others = stat.S_IWGRP | stat.S_IWOTH
+    return "may be written to by other users" if found.st_mode & others else ""
+
+
+def _of_the_user(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _folder() -> str | None:

@@ -23,11 +23,14 @@ from .machine import Code, libm
 Row = tuple[int, int, int, int, int]
 
 # Odd ones are of an argument, which is given by its number; the others of an object at an address.
-WORD, PART, BEYOND, BYTES, ENTRY, OTHER = 0, 2, 4, 6, 8, 10
+WORD, PART, BEYOND, BYTES, ENTRY, OTHER, ITEMS = 0, 2, 4, 6, 8, 10, 12
 
 _TEXT = """
 define ptr @entry(ptr %self, ptr %args, i64 %n) nounwind {{
 entry:
+%place = alloca i64
+%key.of = alloca ptr
+%value.of = alloca ptr
 %table.at = getelementptr i8, ptr %self, i64 {data}
 %table = load ptr, ptr %table.at
 %count = load i64, ptr %table
@@ -64,7 +67,8 @@ go:
 %field = getelementptr i8, ptr %p, i64 %b
 switch i64 %kind, label %no [
   i64 0, label %word  i64 1, label %part  i64 2, label %beyond
-  i64 3, label %bytes  i64 4, label %entry.of  i64 5, label %other ]
+  i64 3, label %bytes  i64 4, label %entry.of  i64 5, label %other
+  i64 6, label %items ]
 word:
 %word.is = load i64, ptr %field
 %word.same = icmp eq i64 %word.is, %v
@@ -101,6 +105,36 @@ other:
 %other.is = load ptr, ptr %other.at
 %other.differs = icmp ne ptr %other.is, %p
 br i1 %other.differs, label %next, label %no
+items:
+store i64 0, ptr %place
+%pairs = inttoptr i64 %c to ptr
+br label %item
+item:
+%item.number = phi i64 [ 0, %items ], [ %item.next, %item.same ]
+%walk = load ptr, ptr {next}
+%item.found = call i32 %walk(ptr %p, ptr %place, ptr %key.of, ptr %value.of)
+%item.none = icmp eq i32 %item.found, 0
+%item.end = icmp eq i64 %item.number, %v
+br i1 %item.end, label %items.end, label %item.more
+items.end:
+br i1 %item.none, label %next, label %no
+item.more:
+br i1 %item.none, label %no, label %item.here
+item.here:
+%pair = mul i64 %item.number, 2
+%key.at = getelementptr ptr, ptr %pairs, i64 %pair
+%key.should = load ptr, ptr %key.at
+%value.at = getelementptr ptr, ptr %key.at, i64 1
+%value.should = load ptr, ptr %value.at
+%key.is = load ptr, ptr %key.of
+%value.is = load ptr, ptr %value.of
+%key.same = icmp eq ptr %key.is, %key.should
+%value.same = icmp eq ptr %value.is, %value.should
+%both.same = and i1 %key.same, %value.same
+br i1 %both.same, label %item.same, label %no
+item.same:
+%item.next = add i64 %item.number, 1
+br label %item
 next:
 br label %row
 yes:
@@ -134,11 +168,11 @@ def _compiled_once() -> tuple[Code, MethodDef]:
     module = Module()
     compare = module.elsewhere("memcmp", libm("memcmp"))
     get = module.elsewhere("PyDict_GetItem", address_of("PyDict_GetItem"))
+    walk = module.elsewhere("PyDict_Next", address_of("PyDict_Next"))
     true, false = (module.elsewhere(name, address_of(name)) for name in ("True", "False"))
     count = _COUNTED if sys.version_info < (3, 12) else ""
-    module.globals.append(
-        _TEXT.format(data=where.data, memcmp=compare, get=get, true=true, false=false, count=count)
-    )
+    names = {"memcmp": compare, "get": get, "next": walk, "true": true, "false": false}
+    module.globals.append(_TEXT.format(data=where.data, count=count, **names))
     code = Code(module.text(), 1)
     code.connect(module.addresses.values())
     return code, MethodDef(b"guard", code.address("entry"), FASTCALL, None)
@@ -178,13 +212,17 @@ def fields() -> dict[str, int]:
     if all(word(cell, 16) == id(cell.cell_contents) for f in _samples() for cell in f.__closure__):
         found["cell.contents"] = 16
     for name in ("__code__", "__defaults__", "__kwdefaults__"):
-        places = [
-            k for k in range(16, _samples()[0].__sizeof__(), 8)
-            if all(word(f, k) == id(getattr(f, name)) for f in _samples())
-        ]  # fmt: skip
-        if len(places) == 1:
-            found[f"function.{name}"] = places[0]
-    return found
+        found |= _field(f"function.{name}", name, _samples())
+    return found | _field("type.__mro__", "__mro__", (float, Exception, Code, MethodDef))
+
+
+def _field(key: str, name: str, samples: tuple[Any, ...]) -> dict[str, int]:
+    """Return where objects of one type keep an attribute, if one place alone has it in all."""
+    places = [
+        k for k in range(16, type(samples[0]).__basicsize__, 8)
+        if all(word(x, k) == id(getattr(x, name)) for x in samples)
+    ]  # fmt: skip
+    return {key: places[0]} if len(places) == 1 else {}
 
 
 def _part(x: object, offset: int) -> int:

@@ -8,6 +8,7 @@ from .limits import MANY_POINTS
 from .nests import Nest, fill
 from .operations import OPCODES
 from .request import NativeProgram, parameters
+from .scans import write_scan
 
 # More functions of mathematics than so many are not written out at each call: written out they run
 # faster by a third, on many points, and take five times as long to compile.
@@ -31,7 +32,9 @@ def write_nest(
     names = [f"%x{k}" for k in range(len(kinds))]
     if name != "@run":
         fn.lines += _from_table(len(kinds))
-    if 0 in program.shape:
+    if any(y.running is not None for y in program.outputs):
+        write_scan(program, fn, names)
+    elif 0 in program.shape:
         for y, k in zip(program.outputs, program.argument_of_output()):
             fill(fn, program.shape, y, names[k], width)
     else:

@@ -27,6 +27,7 @@ from .reductions import REDUCTIONS
 from .registers import places_of, planned, store_row
 from .request import NativeProgram, Output, kind_of
 from .results import Result, State
+from .tables import add_at, is_table
 
 
 def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: int) -> None:
@@ -180,7 +181,7 @@ class Nest:
         inputs, ops = self.program.inputs, self.program.ops
         for k, x in enumerate(inputs):
             if self.levels[k] == level and x.strides is not None:
-                self.outer[k] = load_one(self.fn, ins[k], x.dtype)
+                self.outer[k] = ins[k] if x.length else load_one(self.fn, ins[k], x.dtype)
         for k, op in enumerate(ops, len(inputs)):
             if self.levels[k] == level:
                 self.outer[k] = self._operation(self.one, op, self.outer)
@@ -206,11 +207,14 @@ class Nest:
         self.spread = {}
         inside = [op for k, op in self._inner_ops()]
         used = {x for op in inside for x in op.operands if type(x) is int}
-        used |= {y.value for y in self.program.outputs}
+        used |= {x for y in self.program.outputs for x in (y.value, y.at) if x is not None}
         for x in sorted(used):
             if self.levels[x] < self.depth:
-                kind = KINDS[self.program.kinds[x]].type
-                self.spread[x] = self.wide.splat(self.outer[x], kind)
+                kind = self.program.kinds[x]
+                alone = is_table(kind)
+                self.spread[x] = (
+                    self.outer[x] if alone else self.wide.splat(self.outer[x], KINDS[kind].type)
+                )
 
     def _inner_ops(self) -> list[tuple[int, Operation]]:
         first = len(self.program.inputs)
@@ -351,6 +355,10 @@ class Nest:
                     result.combine(old, result.masked(text, lanes), self.wide)
                     for old, text, (_, lanes) in zip(sums[j], texts, places)
                 ]
+                continue
+            if y.at is not None:
+                for text, have, (_, lanes) in zip(texts, found, places):
+                    add_at(self.wide, text, self._use(self.wide, y.at, have), outs[j], lanes)
                 continue
             for u, (text, (at, lanes)) in enumerate(zip(texts, places)):
                 stride = self.out_strides[j][-1]

@@ -14,6 +14,7 @@ from .assembler import Lanes
 from .functions import as_function, each_lane
 from .kinds import KINDS, is_float, is_whole
 from .operation import NativeConstant, Operation
+from .tables import LOOKUPS, is_table, looked_up
 
 Operand = Any  # a register, or a Python number or bool
 Emitter = Callable[..., str]
@@ -210,6 +211,7 @@ OPCODES: dict[str, Opcode] = {
     "logical_not": Opcode(1, truth=lambda v, a: v.logic("xor", a, True)),
     **dict.fromkeys(CONVERSIONS, Opcode(1)),
     "where": Opcode(3),
+    **dict.fromkeys(LOOKUPS, Opcode(2)),
 }
 
 #: Operations on truths.
@@ -240,6 +242,10 @@ def result_kind(name: str, kinds: Sequence[str]) -> str:
         if kinds[1] != kinds[2]:
             raise TypeError(f"where: one choice is {kinds[1]}, the other {kinds[2]}; convert one")
         return kinds[1]
+    if name in LOOKUPS:
+        if kinds[0] != LOOKUPS[name][0] or not is_table(kinds[1]):
+            raise TypeError(f"{name} of {' and '.join(kinds)} in native code")
+        return LOOKUPS[name][1]
     if name in CONVERSIONS:
         if is_whole(CONVERSIONS[name]) and is_float(kinds[0]) and not _CASTS_AS_HERE:
             raise TypeError("floats that become integers, on this kind of processor")
@@ -264,6 +270,8 @@ def emit(v: Lanes, name: str, operands: Sequence[Operand], kinds: Sequence[str])
         c = as_truth(v, operands[0], kinds[0])
         pick = v.of(kind).select if kind != "b1" else v.choose
         return pick(c, *operands[1:])
+    if name in LOOKUPS:
+        return looked_up(v, name, operands, kinds)
     if name in CONVERSIONS:
         return converted(v, operands[0], kind, CONVERSIONS[name])
     if code.truth is not None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from .operation import NativeConstant, Operation, Operations
 from .operations import result_kind, without_power
 from .reductions import REDUCTIONS
+from .tables import table
 
 
 class Input(NamedTuple):
@@ -14,13 +15,20 @@ class Input(NamedTuple):
     ``dtype`` is "f8", "f4", "i8", "i4" or "b1" (bytes 0 and 1). ``strides``: entries per axis of
     the iteration shape, 0 where it is broadcast; None for a Python float or bool passed by value.
     ``offset``: entries from the start of the array. ``of``: the number of an earlier input whose
-    array this one reads as well; then it has no argument of its own.
+    array this one reads as well; then it has no argument of its own. ``length``: of a table, from
+    the offset on; it has strides of 0.
     """
 
     dtype: str
     strides: tuple[int, ...] | None
     offset: int = 0
     of: int | None = None
+    length: int = 0
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of its value."""
+        return table(self.length) if self.length else self.dtype
 
 
 class Output(NamedTuple):
@@ -29,7 +37,10 @@ class Output(NamedTuple):
     ``value``: its number. ``strides``: entries of the output array per axis of the iteration shape,
     0 along reduced axes. ``reduce``: None, "sum", "prod", "max", "min", "any" or "all". ``offset``:
     entries from the start of the array. ``of``: the number of an earlier output into whose array
-    this one goes as well; then it has no argument of its own.
+    this one goes as well; then it has no argument of its own. ``at``: the number of a value, the
+    entry to which this one is added; the array begins with zeros, and the strides are 0.
+    ``running``: the axis along which all totals of a reduction are stored, of a request that has
+    nothing else.
     """
 
     value: int
@@ -38,6 +49,8 @@ class Output(NamedTuple):
     dtype: str = "f8"
     offset: int = 0
     of: int | None = None
+    at: int | None = None
+    running: int | None = None
 
 
 class Request(NamedTuple):
@@ -129,7 +142,7 @@ def kind_of(operand: int | NativeConstant, kinds: Sequence[str]) -> str:
 def checked(request: Request) -> NativeProgram:
     """The request with its kinds; TypeError where an operation does not take its operands."""
     shape, inputs, ops, outputs = request
-    kinds = [x.dtype for x in inputs]
+    kinds = [x.kind for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
     pairs = [(op.function, op.operands) for op in ops]
     for k, (name, operands) in enumerate(pairs):

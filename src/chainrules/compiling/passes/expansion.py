@@ -31,6 +31,8 @@ class Operands(Protocol):
 
     def view_at(self, position: int) -> View: ...
 
+    def are_few(self, shape: tuple[int, ...]) -> bool: ...
+
     def read(self, group: Group, view: View, kind: str) -> Any: ...
 
 
@@ -120,3 +122,32 @@ def joined(
         group.stored[position] = Stored(value, place.strides, None, place.offset)
         made.append(group)
     return made
+
+
+def running(
+    steps: Operands,
+    position: int,
+    does: str,
+    form: ValueForm,
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+) -> list[Group] | None:
+    """Return the loop of running sums or products along the axis whose entries lie side by side."""
+    shape = steps.shape_of(x)
+    axis = 0 if axis is None and len(shape) == 1 else axis
+    if type(x) is not Slot or type(axis) is not int or not math.prod(shape) or not shape:
+        return None
+    if dtype is not None:
+        return None
+    kind, strides = kind_of_form(form), strides_of(shape, form.order)
+    if kind not in ("f8", "f4", "i8") or dtype_of(x, steps.steps) != form.kind:
+        return None
+    axis %= len(shape)
+    if strides[axis] != 1 or form.order == "?" or steps.are_few(shape):
+        return None
+    group = Group(shape)
+    value = steps.read(group, steps.view_at(x.position), kind)
+    name = "sum" if does == "cumsum" else "prod"
+    group.stored[position] = Stored(value, strides, name, 0, axis)
+    return [group]

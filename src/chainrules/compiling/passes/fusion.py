@@ -17,7 +17,16 @@ from ...rules import name_of
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import KINDS, PARTS, kind_of_form
 from ..ir.scalars import NotLowered, refuse_last_bits
-from ..ir.values import ComplexPair, Group, LoopInput, LoopResult, RealValue, Stored, doubled
+from ..ir.values import (
+    AddedAt,
+    ComplexPair,
+    Group,
+    LoopInput,
+    LoopResult,
+    RealValue,
+    Stored,
+    doubled,
+)
 from ..native import NativeConstant, Operation, Output, Request
 from ..record.recorder import Recorder
 from .factor_sharing import Factor
@@ -205,7 +214,7 @@ class Fused:
             ops.append(Operation("where", (NativeConstant(True), y, y)))
             return len(keys) + len(ops) - 1
 
-        for position, (value, strides, reduction, offset) in stored.items():
+        for position, (value, strides, reduction, offset, running) in stored.items():
             form = self.recorder.steps[position].form
             assert form is not None
             kind = kind_of_form(form)
@@ -213,12 +222,18 @@ class Fused:
                 first, place = len(outputs), (doubled(strides), reduction, PARTS[kind], 2 * offset)
                 outputs.append(Output(result(value.real), *place))
                 outputs.append(Output(result(value.imag), *place[:-1], 2 * offset + 1, first))
+            elif isinstance(value, AddedAt):
+                first = len(outputs)
+                for k, (x, at) in enumerate(value.parts):
+                    of = first if k else None
+                    outputs.append(Output(result(x), strides, None, kind, offset, of, result(at)))
             else:
-                outputs.append(Output(result(value), strides, reduction, kind, offset))
+                place = strides, reduction, kind, offset
+                outputs.append(Output(result(value), *place, running=running))
         ops, outputs = _needed(len(keys), ops, outputs)
         inputs, given = zip(*group.inputs.values(), strict=True) if keys else ((), ())
         whole = self.groups.whole_made.union(group.of_step, group.updated)
-        filled = {p for p, (_, _, reduction, _) in stored.items() if not reduction} - whole
+        filled = {p for p, y in stored.items() if not y.reduction} - whole
         divided = {p: self.groups.divided[p] for p in stored if p in self.groups.divided}
         request = Request(group.shape, list(inputs), ops, outputs)
         return Loop(request, list(given), list(stored), filled, divided, group.updated)
@@ -234,7 +249,7 @@ def _by_whom(call: NumpyCall) -> str:
 
 def _needed(first: int, ops: list[Operation], outputs: list[Output]) -> tuple[list, list]:
     """Return the operations that outputs need, numbered anew from ``first`` on, and the outputs."""
-    needed = {y.value for y in outputs}
+    needed = {x for y in outputs for x in (y.value, y.at) if x is not None}
     for k in range(len(ops) - 1, -1, -1):
         if first + k in needed:
             needed.update(x for x in ops[k].operands if type(x) is int)
@@ -245,4 +260,4 @@ def _needed(first: int, ops: list[Operation], outputs: list[Output]) -> tuple[li
         return number.get(x, x) if type(x) is int else x
 
     renamed = [Operation(ops[k].function, tuple(map(renumbered, ops[k].operands))) for k in kept]
-    return renamed, [y._replace(value=number.get(y.value, y.value)) for y in outputs]
+    return renamed, [y._replace(value=renumbered(y.value), at=renumbered(y.at)) for y in outputs]

@@ -16,15 +16,13 @@ from ...rules.tracing.writing import written
 from ..ir.dtypes import PARTS, kind_of_form, operation_of
 from ..ir.forms import ValueForm
 from ..ir.lowering import Lowering, lowering_of
-from ..ir.references import CopyOf, has_slots
+from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
 from ..ir.strides import (
     View,
-    as_slice,
     has_order,
     is_same,
     is_uniform,
-    placed,
     spread,
     strides_of,
 )
@@ -32,14 +30,16 @@ from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
 from ..native.reductions import REDUCTIONS
 from ..record.recorder import Recorder
-from .expansion import gathered, joined, product
+from .expansion import gathered, joined, product, running
 from .factor_sharing import Factor
-from .in_place import InPlace, added, put
+from .in_place import InPlace, added, put, scattered
+from .lookups import LOOKUPS
 from .step_views import is_made_of_base, view_of
 
 # Lowerings of their own that loops have, by their names.
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "count_nonzero")
 _PRODUCTS = ("matmul", "dot")
+_RUNNING = ("cumsum", "cumprod")
 _JOINED = ("stack", "concatenate", "array")
 _NUMBER = (float, np.float64)
 _FLOAT = np.dtype(np.float64)
@@ -122,8 +122,12 @@ class Grouping:
         row = lowering_of(f)
         if row.does in _REDUCTIONS and args and not kwargs.keys() - {"axis", "keepdims"}:
             return len(args) <= 2 and self.reduced(position, row, form, *args, **kwargs)
+        if row.does in _RUNNING and len(args) <= 3 and not kwargs.keys() - {"axis", "dtype"}:
+            return self.add_loops(
+                position, running(self, position, row.does, form, *args, **kwargs)
+            )
         if f is scatter:
-            return self.scattered(position, form, *args, **kwargs)
+            return scattered(self, position, form, *args, **kwargs)
         if f is written and len(args) == 5 and self.is_worth(form):
             return self.update(position, put(self, self.in_place, position, form, args))
         if f is getitem and len(args) == 2 and self.is_worth(form):
@@ -136,6 +140,8 @@ class Grouping:
             if not plain:
                 return False
             return self.add_loops(position, joined(self, position, f, form, *args, **kwargs))
+        if row.does in LOOKUPS:
+            return LOOKUPS[row.does](self, position, *args, **kwargs)
         if not self.is_worth(form):
             return False
         kind = kind_of_form(form)
@@ -143,16 +149,10 @@ class Grouping:
             return False
         if form.order == "?" and self.asks_for_order:
             return False  # a loop would lay it out in C's order
-        if f is np.broadcast_to and self.is_number(args[0]):
-            return self.elementwise(position, "as it is", args[:1], [kind], form)
         if f is np.where and len(args) == 3 and not kwargs:
             return self.elementwise(position, "where", args, ["b1", kind, kind], form)
-        if f is entry and len(args) == 1 and self.is_number(args[0]):
-            return self.elementwise(position, "as it is", args, [kind], form)
-        if f is np.copy and len(args) == 1 and not kwargs:
-            return self.elementwise(position, "as it is", args, [kind], form)
-        if f is astype and not kwargs.keys() - {"dtype"}:
-            return self.elementwise(position, "as it is", args[:1], [kind], form)
+        if (same := self.copied(f, row.does, args, kwargs)) is not None:
+            return self.elementwise(position, "as it is", [same], [kind], form)
         if f is np.conjugate and not kwargs:
             name = "conjugate" if kind in PARTS else "as it is"
             return self.elementwise(position, name, args, [kind], form)
@@ -162,6 +162,17 @@ class Grouping:
             return self.update(position, added(self, *sum_so_far, kind))
         found = operation_of(f, row.op, args, form, self.steps)
         return found is not None and self.elementwise(position, found[0], args, found[1], form)
+
+    def copied(self, f: Any, does: str, args: tuple, kwargs: dict) -> Any:
+        """Return the number or array whose entries the result of ``f`` has; None of another."""
+        of_number = f in (np.broadcast_to, entry) and self.is_number(args[0])
+        alone = f in (entry, np.copy) or does == "zeros_like"
+        if alone and (len(args) != 1 or kwargs):
+            return None
+        if does in ("zeros_like", "with_value"):
+            return 0 if does == "zeros_like" else args[1]
+        converts = f is astype and not kwargs.keys() - {"dtype"}
+        return args[0] if of_number or f is np.copy or converts else None
 
     def add_loops(self, position: int, made: list[Group] | None) -> bool:
         """Append the loops that a step is expanded to, if it is."""
@@ -193,7 +204,11 @@ class Grouping:
         """Say whether numbers of this form are computed in a loop."""
         if self.many and form.kind in (*_NUMBER, np.bool_):
             return True
-        return form.array and (self.many or math.prod(form.shape) >= LOOP_ENTRIES)
+        return form.array and not self.are_few(form.shape)
+
+    def are_few(self, shape: tuple[int, ...]) -> bool:
+        """Say whether arrays of this shape are better left to NumPy."""
+        return not self.many and math.prod(shape) < LOOP_ENTRIES
 
     def is_number(self, x: Any) -> bool:
         form = self.steps[x.position].form if type(x) is Slot else None
@@ -221,9 +236,13 @@ class Grouping:
             self.note_stored(position)
         return True
 
-    def group(self, shape: tuple[int, ...], args: list) -> tuple[int, Group]:
-        """Return the first loop over ``shape`` that can read ``args``, or a new one."""
+    def group(self, shape: tuple[int, ...], args: list, tables: Any = ()) -> tuple[int, Group]:
+        """Return the first loop over ``shape`` that can read ``args``, or a new one.
+
+        Of ``tables`` it reads any entry, so that they are made before it.
+        """
         first = max([self.earliest(x, shape) for x in args], default=0)
+        first = max([first, *[self.earliest(x, None) for x in tables]])
         numbers = self.open.setdefault(shape, [])
         full: list[int] = []
         for k in range(bisect.bisect_left(numbers, first), len(numbers)):
@@ -239,8 +258,8 @@ class Grouping:
         self.items.append(made)
         return len(self.items) - 1, made
 
-    def earliest(self, x: Any, shape: tuple[int, ...]) -> int:
-        """Return the first item that can read ``x``."""
+    def earliest(self, x: Any, shape: tuple[int, ...] | None) -> int:
+        """Return the first item that can read ``x``: of a loop over ``shape``, that itself."""
         if type(x) is not Slot:
             return 0
         position = self.whole_of.get(x.position, x.position)
@@ -359,8 +378,7 @@ class Grouping:
         if given is None or not given.array:
             return False
         shape = given.shape
-        few = not self.many and math.prod(shape) < LOOP_ENTRIES
-        if not shape or not math.prod(shape) or few or type(axis) is Slot:
+        if not shape or not math.prod(shape) or self.are_few(shape) or type(axis) is Slot:
             return False
         counts = row.does == "count_nonzero"
         kind, name = kind_of_form(form), "sum" if counts or row.does == "mean" else row.does
@@ -389,31 +407,3 @@ class Grouping:
         if type(x) is not Slot:
             return np.shape(x)
         return tuple(self.steps[x.position].form.shape)
-
-    def scattered(
-        self, position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
-    ) -> bool:
-        """Store what is scattered at a plain index into an array of zeros."""
-        kind = kind_of_form(form)
-        if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
-            return False
-        given = self.steps[x.position].form
-        few = given is None or (not self.many and math.prod(given.shape) < LOOP_ENTRIES)
-        if given is None or few or not given.array:
-            return False
-        whole = View(position, 0, form.shape, strides_of(form.shape))
-        place = placed(getitem, (as_slice(index, form.shape),), {}, whole)
-        if place is None or place.shape != given.shape:
-            return False
-        if given.kind == form.kind and self.in_place.defers(position, form, x, place):
-            return True
-        if form.order == "C":
-            self.in_place.owned.add(position)
-        number, group = self.group(given.shape, [x])
-        value = self.value(group, x, kind)
-        nothing = self.value(group, 0, kind)
-        value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
-        group.stored[position] = Stored(value, place.strides, None, place.offset)
-        self.item_of[position] = number
-        self.note_stored(position)
-        return True

@@ -8,7 +8,7 @@ array, it touches its own entries alone, and takes time in proportion to them.
 import functools
 import math
 import operator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,12 +18,15 @@ from ...rules.linear.steps import Slot
 from ..ir.dtypes import dtype_of, kind_of_form
 from ..ir.forms import ValueForm
 from ..ir.references import CopyOf, has_slots
-from ..ir.strides import View, placed, strides_of
+from ..ir.strides import View, as_slice, placed, strides_of
 from ..ir.values import Group, Stored
 from ..native import Operation
 from ..record.recorder import Recorder
 from .expansion import Operands
 from .factor_sharing import Factor
+
+if TYPE_CHECKING:
+    from .groups import Grouping
 
 
 class ScatteredPart(NamedTuple):
@@ -135,3 +138,31 @@ def put(
     group.stored[root] = Stored(steps.value(group, v, kind), place.strides, None, place.offset)
     group.updated.add(root)
     return root, [*made, group]
+
+
+def scattered(
+    groups: "Grouping", position: int, form: ValueForm, x: Any, shape: Any, dtype: Any, index: Any
+) -> bool:
+    """Store what is scattered at a plain index into an array of zeros."""
+    kind = kind_of_form(form)
+    if type(x) is not Slot or kind == "b1" or has_slots(index) or not form.array:
+        return False
+    given = groups.steps[x.position].form
+    if given is None or not given.array or groups.are_few(given.shape):
+        return False
+    whole = View(position, 0, form.shape, strides_of(form.shape))
+    place = placed(getitem, (as_slice(index, form.shape),), {}, whole)
+    if place is None or place.shape != given.shape:
+        return False
+    if given.kind == form.kind and groups.in_place.defers(position, form, x, place):
+        return True
+    if form.order == "C":
+        groups.in_place.owned.add(position)
+    number, group = groups.group(given.shape, [x])
+    value = groups.value(group, x, kind)
+    nothing = groups.value(group, 0, kind)
+    value = group.op("add", value, nothing)  # of -0.0 and nothing it is 0.0
+    group.stored[position] = Stored(value, place.strides, None, place.offset)
+    groups.item_of[position] = number
+    groups.note_stored(position)
+    return True

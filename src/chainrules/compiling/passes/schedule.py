@@ -198,7 +198,8 @@ class _Together:
                 places.append(_shifted(self._place(f"v{p}"), start, y.dtype))
             else:  # the imaginary parts of complex numbers
                 start = request.outputs[y.of].offset
-            outputs.append(y._replace(value=moved(y.value), offset=y.offset - start))
+            at = None if y.at is None else moved(y.at)
+            outputs.append(y._replace(value=moved(y.value), offset=y.offset - start, at=at))
         self.sequence.add(Request(request.shape, inputs, ops, outputs), places)
         for p, count in loop.divided.items():
             self._each("divide", p, 0, float(count))

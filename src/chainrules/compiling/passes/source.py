@@ -14,6 +14,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Hashable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from ...config.thresholds import LET_GO, PIECE_LINES
 from ...rules import children, getitem
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
+from ...rules.tracing.funnel import body, is_primitive
+from ...rules.tracing.object_arrays import is_object_array
+from ...rules.tracing.running import apart
 from ..ir.looks import Look
 from ..ir.references import CopyOf, has_slots
 from ..native import Operation
@@ -36,6 +40,12 @@ _INFIX = {
     operator.ge: ">=", operator.and_: "&", operator.or_: "|", operator.xor: "^",
 }  # fmt: skip
 _PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
+
+# Types that say all of the structure of their numbers.
+_NUMBERS = frozenset({
+    float, int, bool, complex, np.bool_, np.int32, np.int64, np.float32, np.float64, np.complex64,
+    np.complex128,
+})  # fmt: skip
 
 NAME = re.compile(r"\b[fvw]\d+\b")
 
@@ -155,7 +165,9 @@ class Writer:
         noted, seen = self.constant(look.at), self.constant(look.seen)
         missed = f"(s := {noted}({x})) != {seen}"
         form = self.recorder.steps[look.position].form
-        if look.kind == "structure" and form is not None and form.array:
+        if look.kind == "structure" and form is not None and form.kind in _NUMBERS:
+            missed = f"type({x}) is not {self.constant(form.kind)} and {missed}"
+        elif look.kind == "structure" and form is not None and form.array:
             # Nearly always it is as it was, which takes a quarter of the time to see.
             array, dtype = self.constant(np.ndarray), self.constant(form.kind)
             other = f"type({x}) is not {array} or {x}.shape != {form.shape} or {x}.dtype != {dtype}"
@@ -172,7 +184,19 @@ class Writer:
         if (f is getitem or f is operator.getitem) and len(parts) == 2 and not options:
             return f"{parts[0]}[{parts[1]}]"
         given = [*parts, *(f"{k}={self.expression(x)}" for k, x in options.items())]
-        return f"{self.constant(f)}({', '.join(given)})"
+        if not (type(f) is FunctionType and is_primitive(f) and self._is_plain(step)):
+            return f"{self.constant(f)}({', '.join(given)})"
+        named = f"dict({', '.join(given[len(parts) :])})" if options else "{}"
+        called = f"{self.constant(body(f))}, ({''.join(f'{x}, ' for x in parts)}), {named}"
+        return f"{self.constant(apart)}({called})"
+
+    def _is_plain(self, step: Operation) -> bool:
+        """Say whether a primitive has nothing to look for among its arguments: traced objects."""
+        for x in (*step.operands, *step.options.values()):
+            form = self.recorder.steps[x.position].form if type(x) in (Slot, CopyOf) else None
+            if is_object_array(x) or (form is not None and form.kind == np.dtype(object)):
+                return False
+        return True
 
     def expression(self, x: Any, final: bool = False) -> str:
         """Return the text that gives ``x``, with what slots stand for; ``final`` of the output."""

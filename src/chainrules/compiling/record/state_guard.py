@@ -22,7 +22,7 @@ NAMED, OF_LENGTH = "{0}.get({2}) is {1}", "len({0}) == {3}"
 ABSENT = "{0}.keys().isdisjoint({1})"  # names
 LISTED = "len({0}) == len({1}) and all(map(is_, {0}, {1}))"
 ITEMS = LISTED.replace("is_, {0}", "is_, {0}.values()") + " and all(map(is_, {0}, {2}))"
-TYPE = "type({0}) is {1}"
+TYPE, BASES = "type({0}) is {1}", "{0}.__mro__ is {1}"
 
 _NOT_THERE = (ValueError, AttributeError, RuntimeError, KeyError)
 

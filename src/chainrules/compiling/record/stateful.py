@@ -11,7 +11,7 @@ import sysconfig
 import types
 from typing import Any
 
-CONSTANT_PACKAGES = frozenset({"numpy", "scipy", "chainrules", "llvmlite"})
+CONSTANT_PACKAGES = frozenset({"numpy", "scipy", "chainrules", "llvmlite", "multipledispatch"})
 _PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _PATHS = (
     "join basename dirname split splitext isabs normpath normcase commonprefix commonpath sep "

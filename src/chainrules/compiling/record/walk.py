@@ -40,7 +40,7 @@ from .comparison import (
 from .constants import Constants
 from .generators import RANDOM, bits_of_generator
 from .known_types import is_leaf, is_of_python, is_simple_ctype, slots_of, solid
-from .state_guard import CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYPE, StateGuard
+from .state_guard import BASES, CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYPE, StateGuard
 from .stateful import is_library, state_of, state_of_instance
 
 # Objects of our own that change while they are used: what of them a function captures.
@@ -345,7 +345,7 @@ class Walk(StateGuard):
             )
         if is_library(cls.__module__):
             return
-        self.same(f"{where}: bases", "{0}.__mro__ is {1}", cls, cls.__mro__)
+        self.same(f"{where}: bases", BASES, cls, cls.__mro__)
         if type(cls) is not type:
             self.same(where, TYPE, cls, type(cls))
             self.class_of(type(cls), where)

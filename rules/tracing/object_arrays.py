@@ -95,10 +95,10 @@ def entries_of(x: Value) -> Any:
 
 
 def array_shown_by(x: Value) -> Any:
-    """Return the traced array that ``x`` shows by ``__array__``; any other ``x`` itself.
+    """Return the array, traced or plain, that ``x`` shows by ``__array__``; any other ``x`` itself.
 
-    NumPy, which asks classes without protocols of their own for it, takes nothing traced there.
-    Of a table of columns it is an array, traced or plain.
+    It is what NumPy's functions compute with, whatever the class of ``x`` says of operators; of
+    classes that have protocols of their own NumPy asks these.
     """
     cls = type(x)
     if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
@@ -106,11 +106,11 @@ def array_shown_by(x: Value) -> Any:
     table = table_of(cls)
     if table is not None:
         return table.array(x)
-    if issubclass(cls, Traced) or any(hasattr(cls, name) for name in _PROTOCOLS):
+    own = any(getattr(cls, name, None) is not None for name in _PROTOCOLS)
+    if own or issubclass(cls, Traced):
         return x
     shows: Any = x
-    y = shows.__array__()
-    return y if issubclass(type(y), Traced) else x
+    return shows.__array__()
 
 
 _PROTOCOLS = ("__array_ufunc__", "__array_function__")

@@ -52,6 +52,7 @@ from ..tracing.own_classes import (
     may_mask,
     numbers_of,
 )
+from ..tracing.own_numbers import number_in, turn_of
 from ..tracing.running import Run, innermost_run
 from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
@@ -225,6 +226,11 @@ class Engine(Level):
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
             return answer_of(ufunc, operation, a, b, other)
+        elif (answer := turn_of(ufunc, operation, a, b)) is not NotImplemented:
+            return answer
+        elif (number := number_in(other)) is not other:
+            pair = (a, number) if other is b else (number, b)
+            return self.binary(ufunc, operation, *pair)
         elif is_of_its_own(other):
             if is_masked_array(other):
                 if may_mask(ufunc, other):

@@ -6,6 +6,7 @@ rightly. Where such an array meets a traced one, or leaves the function, it beco
 """
 
 import operator
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -29,6 +30,7 @@ from .funnel import array_of, is_numpys
 from .level import Traced, innermost, value
 from .other_classes import is_computed_with, refuse_answering
 from .own_classes import is_masked_array, is_of_its_own, without_masks
+from .own_numbers import as_of_python, number_in
 from .shown import shown
 from .views import axes_of, laid_out
 
@@ -52,10 +54,12 @@ def healed_call(
 
 def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     given = args, kwargs
-    if is_numpys(f) and not isinstance(f, np.ufunc):
-        args, kwargs = given = _shown_in(given)
     if is_numpys(f):
+        read = number_in if isinstance(f, np.ufunc) else array_shown_by
+        args, kwargs = given = _read_in(given, read)
         refuse_answering(f, (*args, *kwargs.values()))
+    elif getattr(f, "__module__", None) in _OF_NUMBERS:
+        args, kwargs = given = _read_in(given, number_in)
     if any(map(is_of_its_own, iterate_leaves(given))):
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
@@ -63,14 +67,17 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return healed(given)
 
 
-def _shown_in(x: Value) -> Any:
-    """Return arguments with the arrays that they show, which may be in lists; the same if none."""
+_OF_NUMBERS = frozenset({"math", "cmath"})  # modules whose functions take numbers alone
+
+
+def _read_in(x: Value, read: Callable[[Value], Any]) -> Any:
+    """Return arguments as a function reads them, in lists too; the same where nothing changes."""
     if type(x) is dict:
-        shown = dict(zip(x, _shown_in(tuple(x.values())), strict=True))
-        return x if all(shown[name] is part for name, part in x.items()) else shown
+        parts = dict(zip(x, _read_in(tuple(x.values()), read), strict=True))
+        return x if all(parts[name] is part for name, part in x.items()) else parts
     if type(x) is not list and type(x) is not tuple:
-        return array_shown_by(x)
-    parts = [_shown_in(part) for part in x]
+        return read(x)
+    parts = [_read_in(part, read) for part in x]
     return x if all(map(operator.is_, parts, x)) else type(x)(parts)
 
 
@@ -98,8 +105,10 @@ def array_shown_by(x: Value) -> Any:
     """Return the array, traced or plain, that ``x`` shows by ``__array__``; any other ``x`` itself.
 
     It is what NumPy's functions compute with, whatever the class of ``x`` says of operators; of
-    classes that have protocols of their own NumPy asks these.
+    classes that have protocols of their own NumPy asks these. Of a subclass of a number or a
+    sequence it is that.
     """
+    x = as_of_python(x)
     cls = type(x)
     if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
         return x

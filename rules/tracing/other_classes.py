@@ -17,9 +17,9 @@ from ..known_classes import library_of, table_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .level import Traced, type_under
+from .own_numbers import PRIORITY_OF_NUMBERS, speaks_for_itself
 
 _OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
-_OF_NUMBERS = -1e6  # the priority of NumPy's numbers, to which nearly all others are preferred
 # Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
 _LIBRARIES = frozenset({"cupy", "dask", "sparse"})
 
@@ -28,7 +28,7 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
     """Say whether an engine computes with a ``cls`` that stands beside a traced value."""
     # By the class itself: a proxy says by __class__ that it is what it stands for.
     if issubclass(cls, _OURS):
-        return True
+        return not speaks_for_itself(cls)
     if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
         return False
     library = library_of(cls)
@@ -86,8 +86,8 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     own = getattr(cls, "__array_ufunc__", None)
     if own is not None:
         return own(other, ufunc, "__call__", a, b)
-    own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else _OF_NUMBERS
-    priority = getattr(other, "__array_priority__", _OF_NUMBERS)
+    own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else PRIORITY_OF_NUMBERS
+    priority = getattr(other, "__array_priority__", PRIORITY_OF_NUMBERS)
     asks = hasattr(cls, "__array_ufunc__") or priority > own_priority
     if other is b and (x.ndim > 0 or hasattr(cls, "__array__")) and not asks:
         return operation(np.asarray(a), b)

@@ -1,0 +1,76 @@
+"""Subclasses of Python's numbers and sequences, beside traced values: their turn, and their number.
+
+Python and NumPy compute with the number in a subclass of ``float`` or ``int``, whatever its
+operators mean, but where they ask these first. So rules are given that number, and an operator on
+the right its turn.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..annotations import Value
+from .level import Traced, type_under
+
+_NUMBERS = (float, int, complex, np.generic)
+_SEQUENCES = (list, tuple)
+_DEFINED_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+PRIORITY_OF_NUMBERS = -1e6  # of NumPy's numbers, to which nearly all others are preferred
+
+
+def is_subclass_of(cls: type, bases: tuple[type, ...]) -> bool:
+    """Say whether ``cls`` is a class of the user's that derives from one of ``bases``."""
+    defined = cls.__flags__ & _DEFINED_IN_PYTHON and not issubclass(cls, Traced)
+    return bool(defined) and issubclass(cls, bases)
+
+
+def speaks_for_itself(cls: type) -> bool:
+    """Say whether a subclass of a number or a sequence has NumPy's protocols for itself."""
+    return is_subclass_of(cls, (float, int, complex, *_SEQUENCES)) and any(
+        getattr(cls, name, None) is not None for name in ("__array_ufunc__", "__array_function__")
+    )
+
+
+def number_in(x: Value) -> Any:
+    """Return the number in an instance of a subclass of numbers; anything else as it is."""
+    cls = type(x)
+    if not is_subclass_of(cls, _NUMBERS):
+        return x
+    number: Any = x
+    if issubclass(cls, np.generic):
+        return x if number.dtype.type is cls else number.dtype.type(number)
+    (base,) = (base for base in (float, int, complex) if issubclass(cls, base))
+    return base.__pos__(number)  # type: ignore[attr-defined]
+
+
+def as_of_python(x: Value) -> Any:
+    """Return an instance of a subclass as the number, the list or the tuple that NumPy reads."""
+    cls = type(x)
+    if not is_subclass_of(cls, _SEQUENCES) or speaks_for_itself(cls):
+        return number_in(x)
+    return list(x) if issubclass(cls, list) else tuple(x)
+
+
+def turn_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Any:
+    """Return what ``b``, of a subclass, makes of ``operation(a, b)`` where Python asks it first.
+
+    That is where its class derives from the other's, or the other is a number of Python's and it
+    is a sequence; beside NumPy's where its priority is higher. NotImplemented is no answer.
+    """
+    cls, under = type(b), type_under(a)
+    if operation is ufunc or not is_subclass_of(cls, (*_NUMBERS, *_SEQUENCES)):
+        return NotImplemented
+    base = next(base for base in cls.__mro__ if not base.__flags__ & _DEFINED_IN_PYTHON)
+    name = f"__r{operation.__name__}__"
+    theirs: Any = getattr(cls, name, None)
+    if theirs is None or theirs is getattr(base, name, None):
+        return NotImplemented
+    if issubclass(under, np.ndarray | np.generic):
+        own_priority = 0.0 if issubclass(under, np.ndarray) else PRIORITY_OF_NUMBERS
+        asked = getattr(b, "__array_priority__", PRIORITY_OF_NUMBERS) > own_priority
+        if hasattr(cls, "__array_ufunc__"):
+            asked = cls.__array_ufunc__ is None
+    else:
+        asked = issubclass(cls, _SEQUENCES)
+    return theirs(b, a) if asked or issubclass(cls, under) else NotImplemented

@@ -73,8 +73,9 @@ _OF_NUMBERS = frozenset({"math", "cmath"})  # modules whose functions take numbe
 def _read_in(x: Value, read: Callable[[Value], Any]) -> Any:
     """Return arguments as a function reads them, in lists too; the same where nothing changes."""
     if type(x) is dict:
-        parts = dict(zip(x, _read_in(tuple(x.values()), read), strict=True))
-        return x if all(parts[name] is part for name, part in x.items()) else parts
+        given = tuple(x.values())
+        parts: Any = _read_in(given, read)
+        return x if parts is given else dict(zip(x, parts, strict=True))
     if type(x) is not list and type(x) is not tuple:
         return read(x)
     parts = [_read_in(part, read) for part in x]

@@ -41,7 +41,7 @@ def number_in(x: Value) -> Any:
     if issubclass(cls, np.generic):
         return x if number.dtype.type is cls else number.dtype.type(number)
     (base,) = (base for base in (float, int, complex) if issubclass(cls, base))
-    return base.__pos__(number)  # type: ignore[attr-defined]
+    return base.__pos__(number)
 
 
 def as_of_python(x: Value) -> Any:
@@ -49,7 +49,8 @@ def as_of_python(x: Value) -> Any:
     cls = type(x)
     if not is_subclass_of(cls, _SEQUENCES) or speaks_for_itself(cls):
         return number_in(x)
-    return list(x) if issubclass(cls, list) else tuple(x)
+    sequence: Any = x
+    return list(sequence) if issubclass(cls, list) else tuple(sequence)
 
 
 def turn_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Any:

@@ -184,7 +184,9 @@ def made_class(features):
     return cls
 
 
-KEPT = collections.deque(maxlen=1000)  # arrays that an interface has shown: NumPy keeps none
+KEPT: collections.deque = collections.deque(
+    maxlen=1000
+)  # arrays that an interface has shown: NumPy keeps none
 
 
 def interface_of(x):

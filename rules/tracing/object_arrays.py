@@ -7,7 +7,6 @@ rightly. Where such an array meets a traced one, or leaves the function, it beco
 
 import operator
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..shapes import OBJECT
 from ..signatures import name_of
 from .funnel import array_of, is_numpys
 from .level import Traced, innermost, value
-from .other_classes import is_computed_with, refuse_answering
+from .other_classes import is_computed_with, is_sequence, read_array, refuse_answering, shows_array
 from .own_classes import is_masked_array, is_of_its_own, without_masks
 from .own_numbers import as_of_python, number_in
 from .shown import shown
@@ -44,27 +43,38 @@ def healed_call(
         if cls is np.ndarray:
             plain = x.dtype is not OBJECT
         else:
-            plain = cls in LEAVES or (cls is tuple and are_settings(x)) or not _may_need_healing(x)
+            plain = cls in LEAVES or (cls is tuple and are_settings(x)) or not may_need_healing(x)
         if not plain:
             return _healed_call(f, args, kwargs)
-    if not settings and _may_need_healing(kwargs):
+    if not settings and may_need_healing(kwargs):
         return _healed_call(f, args, kwargs)
     return args, kwargs
 
 
 def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    given = args, kwargs
-    if is_numpys(f):
-        read = number_in if isinstance(f, np.ufunc) else array_shown_by
-        args, kwargs = given = _read_in(given, read)
-        refuse_answering(f, (*args, *kwargs.values()))
-    elif getattr(f, "__module__", None) in _OF_NUMBERS:
-        args, kwargs = given = _read_in(given, number_in)
+    given = args, kwargs = read_call(f, args, kwargs)
     if any(map(is_of_its_own, iterate_leaves(given))):
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
             raise own_class_error(x)
     return healed(given)
+
+
+def read_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Return the arguments of a call as a function of NumPy's or of ``math`` reads them.
+
+    Raises
+    ------
+    LostDerivativeError
+        If ``f`` did not ask what answers for itself among them.
+    """
+    if is_numpys(f):
+        read = number_in if isinstance(f, np.ufunc) else array_shown_by
+        args, kwargs = _read_in((args, kwargs), read)
+        refuse_answering(f, (*args, *kwargs.values()))
+    elif getattr(f, "__module__", None) in _OF_NUMBERS:
+        args, kwargs = _read_in((args, kwargs), number_in)
+    return args, kwargs
 
 
 _OF_NUMBERS = frozenset({"math", "cmath"})  # modules whose functions take numbers alone
@@ -111,18 +121,19 @@ def array_shown_by(x: Value) -> Any:
     """
     x = as_of_python(x)
     cls = type(x)
-    if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
+    if cls in LEAVES or issubclass(cls, _NOT_READ):
         return x
     table = table_of(cls)
     if table is not None:
         return table.array(x)
-    own = any(getattr(cls, name, None) is not None for name in _PROTOCOLS)
-    if own or issubclass(cls, Traced):
+    if any(getattr(cls, name, None) is not None for name in _PROTOCOLS):
         return x
-    shows: Any = x
-    return shows.__array__()
+    if shows_array(x):
+        return read_array(x)
+    return list(x) if is_sequence(x) else x
 
 
+_NOT_READ = (type, Traced, np.ndarray, np.generic, list, tuple)
 _PROTOCOLS = ("__array_ufunc__", "__array_function__")
 
 
@@ -268,7 +279,7 @@ def result(y: Any) -> Any:
 
 def healed(x: Value) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
-    return replaced(_healed, x) if _may_need_healing(x) else x
+    return replaced(_healed, x) if may_need_healing(x) else x
 
 
 def _healed(x: Value) -> Any:
@@ -291,7 +302,8 @@ def _healed(x: Value) -> Any:
     return x
 
 
-def _may_need_healing(x: Any) -> bool:
+def may_need_healing(x: Any) -> bool:
+    """Say whether there are objects in ``x``, or arrays of them, so that ``healed`` has work."""
     # Every call asks, and nearly always it is no: so it is found without building anything.
     if type(x) is np.ndarray:
         return x.dtype is OBJECT

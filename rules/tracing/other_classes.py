@@ -5,8 +5,10 @@ number or an array does: its units, its errors. So it gets its turn, and what a 
 is a number, NumPy's array, an array of dask and its like, or of the class that was differentiated.
 """
 
+import array
 import gc
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,29 @@ def refuse_answering(f: Function, xs: Iterable) -> None:
             raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 
+def shows_array(x: Value) -> bool:
+    """Say whether NumPy reads an array in ``x``: it asks the object, which may pass it on."""
+    return isinstance(x, _BUFFERS) or any(hasattr(x, name) for name in _SHOWN_BY)
+
+
+def read_array(x: Any) -> Any:
+    """Return the array that ``x`` shows, which may be a traced one if Python code shows it."""
+    by_python = isinstance(getattr(type(x), "__array__", None), FunctionType)
+    return x.__array__() if by_python else np.asarray(x)
+
+
+def is_sequence(x: Value) -> bool:
+    """Say whether NumPy reads ``x`` as a sequence: of numbers, of traced ones, or of objects."""
+    cls = type(x)
+    if issubclass(cls, str | bytes | bytearray | dict) or callable(x) or hasattr(cls, "keys"):
+        return False
+    return hasattr(cls, "__len__") and hasattr(cls, "__getitem__")
+
+
+_BUFFERS = (array.array, memoryview)
+_SHOWN_BY = ("__array__", "__array_interface__", "__array_struct__")
+
+
 def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) -> Any:
     """Return what ``other``, of another class, makes of ``operation(a, b)``, asked as NumPy asks.
 
@@ -80,16 +105,20 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     if table is not None:
         return table.operate(operation, a, b)
     x = b if other is a else a
-    if not issubclass(type_under(x), np.ndarray | np.generic) or operation is ufunc:
-        return NotImplemented
     cls = type(other)
+    if operation is ufunc:
+        if hasattr(cls, "__array_ufunc__") or not shows_array(other):
+            return NotImplemented
+        return ufunc(read_array(a), b) if other is a else ufunc(a, read_array(b))
+    if not issubclass(type_under(x), np.ndarray | np.generic):
+        return NotImplemented
     own = getattr(cls, "__array_ufunc__", None)
     if own is not None:
         return own(other, ufunc, "__call__", a, b)
     own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else PRIORITY_OF_NUMBERS
     priority = getattr(other, "__array_priority__", PRIORITY_OF_NUMBERS)
     asks = hasattr(cls, "__array_ufunc__") or priority > own_priority
-    if other is b and (x.ndim > 0 or hasattr(cls, "__array__")) and not asks:
+    if other is b and (x.ndim > 0 or shows_array(other)) and not asks:
         return operation(np.asarray(a), b)
     return NotImplemented
 

@@ -35,7 +35,7 @@ def speaks_for_itself(cls: type) -> bool:
 def number_in(x: Value) -> Any:
     """Return the number in an instance of a subclass of numbers; anything else as it is."""
     cls = type(x)
-    if not is_subclass_of(cls, _NUMBERS):
+    if not is_subclass_of(cls, _NUMBERS) or speaks_for_itself(cls):
         return x
     number: Any = x
     if issubclass(cls, np.generic):

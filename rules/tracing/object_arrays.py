@@ -69,12 +69,29 @@ def read_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         If ``f`` did not ask what answers for itself among them.
     """
     if is_numpys(f):
+        given = *args, *kwargs.values()
+        if any(map(_wraps, given)):
+            _refuse_wrapped(f, args, kwargs, next(filter(_wraps, given)))
         read = number_in if isinstance(f, np.ufunc) else array_shown_by
         args, kwargs = _read_in((args, kwargs), read)
         refuse_answering(f, (*args, *kwargs.values()))
     elif getattr(f, "__module__", None) in _OF_NUMBERS:
         args, kwargs = _read_in((args, kwargs), number_in)
     return args, kwargs
+
+
+def _wraps(x: Value) -> bool:
+    cls = type(x)
+    return cls not in LEAVES and not issubclass(cls, _NOT_READ) and hasattr(x, "__array_wrap__")
+
+
+def _refuse_wrapped(f: Function, args: tuple, kwargs: dict, x: Value) -> None:
+    """Refuse a call whose result NumPy puts into the class of ``x``, by ``__array_wrap__``."""
+    given, options = value((args, kwargs))
+    if innermost((given, options)) is None and table_of(type(x)) is None:
+        for y in iterate_leaves(f(*given, **options)):
+            if y is not None and not is_computed_with(type(y)):
+                raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 
 _OF_NUMBERS = frozenset({"math", "cmath"})  # modules whose functions take numbers alone
@@ -130,7 +147,8 @@ def array_shown_by(x: Value) -> Any:
         return x
     if shows_array(x):
         return read_array(x)
-    return list(x) if is_sequence(x) else x
+    sequence: Any = x
+    return list(sequence) if is_sequence(x) else x
 
 
 _NOT_READ = (type, Traced, np.ndarray, np.generic, list, tuple)

@@ -97,8 +97,8 @@ _SHOWN_BY = ("__array__", "__array_interface__", "__array_struct__")
 def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) -> Any:
     """Return what ``other``, of another class, makes of ``operation(a, b)``, asked as NumPy asks.
 
-    An array or a number of NumPy's asks ``__array_ufunc__``; where there is none, it takes the
-    numbers that ``__array__`` gives, and an array meets ``other`` entry by entry, as any object.
+    An array or a number of NumPy's asks ``__array_ufunc__``; where there is none, a number takes
+    the array that ``other`` shows, and an array meets ``other`` entry by entry, as any object.
     All else is left to Python, by NotImplemented.
     """
     table = table_of(type(other))
@@ -107,7 +107,8 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     x = b if other is a else a
     cls = type(other)
     if operation is ufunc:
-        if hasattr(cls, "__array_ufunc__") or not shows_array(other):
+        wraps = hasattr(cls, "__array_ufunc__") or hasattr(other, "__array_wrap__")
+        if wraps or not shows_array(other):
             return NotImplemented
         return ufunc(read_array(a), b) if other is a else ufunc(a, read_array(b))
     if not issubclass(type_under(x), np.ndarray | np.generic):
@@ -118,9 +119,11 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else PRIORITY_OF_NUMBERS
     priority = getattr(other, "__array_priority__", PRIORITY_OF_NUMBERS)
     asks = hasattr(cls, "__array_ufunc__") or priority > own_priority
-    if other is b and (x.ndim > 0 or shows_array(other)) and not asks:
+    if other is a or asks:
+        return NotImplemented
+    if x.ndim > 0:
         return operation(np.asarray(a), b)
-    return NotImplemented
+    return operation(a, read_array(b)) if shows_array(b) else NotImplemented
 
 
 def refuse_hidden(y: Value) -> None:

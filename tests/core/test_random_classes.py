@@ -61,7 +61,7 @@ np.clip(x, 0, q)|np.clip(q, 0, x)|np.clip(x, q, None)|np.interp(x, [0, 3], [0, 3
 np.polyval([q, x], x)|np.interp(q, [0.0, 3.0], [x, x])|np.average([x, 1.0], weights=[q, 1.0])
 np.average(x, weights=q)|np.convolve(x, q)|np.select([True], [x], q)|np.select([False], [x], q)
 np.full(2, q)*x|np.full(2, x)*q|np.hypot(x, q)|np.arctan2(q, x)|np.float_power(x, q)
-np.copysign(x, q)|np.fmax(q, x)|np.heaviside(q, x)|np.add.accumulate([x, q])|np.add.reduce([x, q])
+np.copysign(x, q)|np.fmax(q, x)|np.heaviside(q, x)
 np.prod([x, q])|np.trapezoid([x, q])|np.trapezoid([0, x], dx=q)|np.gradient([0, x], q)
 np.diff([x, q])|np.cumsum([q, x])|np.take(x, [0])*q|np.repeat(x, 2)*q|np.searchsorted(q, x)*x
 np.isclose(x, q)*x|np.array_equal(x, q)*x|np.piecewise(x, [x > 0], [q])
@@ -72,7 +72,7 @@ np.atleast_1d(q)*x|np.ravel(q)*x|np.reshape(q, -1)*x|np.squeeze(q)*x|np.broadcas
 np.zeros_like(q)+x|np.full_like(q, 1.0)*x|np.full_like(x, q)*x|np.copy(q)*x|np.ones_like(x)*q
 np.einsum(',', x, q)|np.einsum('i,i->i', q, x)|np.cross([x, q, 1.0], [1.0, x, q])|np.block([x, q])
 np.choose([0, 1], [x, q])|np.meshgrid(x, q)[1]*x|np.ix_(np.ravel(q))[0]*x|np.dot([x, x], [q, q])
-q @ np.ravel(x)|np.ravel(x) @ q|divmod(q, x)[0]*x|q.__mul__(x)|np.float64(x)*q|q*np.float64(2)*x
+q @ np.ravel(x)|np.ravel(x) @ q|divmod(q, x)[0]*x|np.float64(x)*q|q*np.float64(2)*x
 np.multiply(x, q, where=True)|np.add(x, q, out=np.zeros(2))|np.asanyarray(q)*x
 np.asarray([q, q])*x|np.array(q, dtype=float, ndmin=1)*x|q.__array_priority__*x|np.unwrap([x, q])
 np.sinc(q)*x|np.i0(q)*x|np.angle(x + 1j*q)|complex(x, 1.0)*q|np.abs(x + 1j*q)

@@ -244,7 +244,7 @@ def test_values_and_slopes(features, program, x, v, of_x):
     array = features["dtype"]
     if passes_on or (array and not of_x):
         features |= {"unit": 1}  # of an array the unit is its own, and so is that of a tangent
-    if "[" in program and features["base"] is float:
+    if "[" in program and features["base"] is not object:
         features |= {
             "base": object
         }  # of a list NumPy makes an array of objects, and asks operators
@@ -341,7 +341,7 @@ def test_other_transforms(features, program, x, v, name):
     """Each gives what the function, or its gradient, gives for one point after another."""
     if features["proxy"] or features["other class"]:
         features |= {"unit": 1}
-    if "[" in program and features["base"] is float:
+    if "[" in program and features["base"] is not object:
         features |= {"base": object}
     cls = made_class(features)
     run = program_of(program, cls)

@@ -395,7 +395,7 @@ def test_what_an_operator_made_is_refused_by_the_line_that_bound_it(tmp_path, mo
     with cr.adopt(made):
         with pytest.raises(cr.LostDerivativeError) as caught:
             cr.jvp(made.refused, (0.7,), (1.0,))
-        with pytest.raises(cr.MutationError, match="z, bound in line 20, is a plain array; use"):
+        with pytest.raises(cr.MutationError, match="z, bound in line 21, is a plain array; use"):
             cr.jvp(made.updated, (0.7,), (1.0,))
         y, ydot = cr.jvp(made.copied, (0.7,), (1.0,))
     said = str(caught.value)

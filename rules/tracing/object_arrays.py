@@ -89,9 +89,10 @@ def _refuse_wrapped(f: Function, args: tuple, kwargs: dict, x: Value) -> None:
     """Refuse a call whose result NumPy puts into the class of ``x``, by ``__array_wrap__``."""
     given, options = value((args, kwargs))
     if innermost((given, options)) is None and table_of(type(x)) is None:
-        for y in iterate_leaves(f(*given, **options)):
-            if y is not None and not is_computed_with(type(y)):
-                raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
+        y = f(*given, **options)
+        ys = y if isinstance(y, tuple | list) else (y,)
+        if any(type(part) not in LEAVES and not is_computed_with(type(part)) for part in ys):
+            raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 
 _OF_NUMBERS = frozenset({"math", "cmath"})  # modules whose functions take numbers alone

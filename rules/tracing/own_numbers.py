@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Value
+from ..known_classes import library_of
 from .level import Traced, type_under
 
 _NUMBERS = (float, int, complex, np.generic)
@@ -57,21 +58,26 @@ def turn_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Any:
     """Return what ``b``, of a subclass, makes of ``operation(a, b)`` where Python asks it first.
 
     That is where its class derives from the other's, or the other is a number of Python's and it
-    is a sequence; beside NumPy's where its priority is higher. NotImplemented is no answer.
+    is a sequence or an array; beside NumPy's where its priority is higher. NotImplemented is no
+    answer.
     """
     cls, under = type(b), type_under(a)
-    if operation is ufunc or not is_subclass_of(cls, (*_NUMBERS, *_SEQUENCES)):
+    if operation is ufunc or not is_subclass_of(cls, (*_NUMBERS, *_SEQUENCES, np.ndarray)):
         return NotImplemented
     base = next(base for base in cls.__mro__ if not base.__flags__ & _DEFINED_IN_PYTHON)
     name = f"__r{operation.__name__}__"
     theirs: Any = getattr(cls, name, None)
     if theirs is None or theirs is getattr(base, name, None):
         return NotImplemented
-    if issubclass(under, np.ndarray | np.generic):
+    of_numpys = issubclass(under, np.ndarray | np.generic)
+    if issubclass(cls, np.ndarray):  # one of NumPy's asks it entry by entry
+        asked = not of_numpys and library_of(theirs) != "numpy"
+    elif of_numpys:
         own_priority = 0.0 if issubclass(under, np.ndarray) else PRIORITY_OF_NUMBERS
         asked = getattr(b, "__array_priority__", PRIORITY_OF_NUMBERS) > own_priority
         if hasattr(cls, "__array_ufunc__"):
             asked = cls.__array_ufunc__ is None
+        asked = asked or issubclass(cls, under)
     else:
-        asked = issubclass(cls, _SEQUENCES)
-    return theirs(b, a) if asked or issubclass(cls, under) else NotImplemented
+        asked = issubclass(cls, (*_SEQUENCES, under))
+    return theirs(b, a) if asked else NotImplemented

@@ -58,28 +58,22 @@ np.tensordot(q, x, 1)|np.kron(x, q)|np.concatenate([np.ravel(x), np.ravel(q)])|n
 np.vstack([q, x])|np.where(q > 0, x, q)|np.where(x > 0, q, x)|np.matmul(x, q)
 np.linalg.solve(np.diag(np.ravel(x)), np.ravel(q))|np.linalg.norm(q)*x|np.linalg.outer(x, q)
 np.clip(x, 0, q)|np.clip(q, 0, x)|np.clip(x, q, None)|np.interp(x, [0, 3], [0, 3*q])
-np.polyval([q, x], x)|np.interp(q, [0.0, 3.0], [x, x])|np.average([x, 1.0], weights=[q, 1.0])
-np.average(x, weights=q)|np.convolve(x, q)|np.select([True], [x], q)|np.select([False], [x], q)
-np.full(2, q)*x|np.full(2, x)*q|np.hypot(x, q)|np.arctan2(q, x)|np.float_power(x, q)
-np.copysign(x, q)|np.fmax(q, x)|np.heaviside(q, x)
-np.prod([x, q])|np.trapezoid([x, q])|np.trapezoid([0, x], dx=q)|np.gradient([0, x], q)
-np.diff([x, q])|np.cumsum([q, x])|np.take(x, [0])*q|np.repeat(x, 2)*q|np.searchsorted(q, x)*x
-np.isclose(x, q)*x|np.array_equal(x, q)*x|np.piecewise(x, [x > 0], [q])
-np.pad(np.ravel(x), 1, constant_values=q)|np.nan_to_num(q)*x|np.real(q)*x|np.mean([x, q])
-np.max([x, q])|np.min([q, x*x])|np.std([x, q])|np.median([x, q])|np.sort([x, q])
-np.insert(np.ravel(x), 0, q)|np.geomspace(x, q, 3)|np.logspace(x, q, 3)|np.arange(0.0, 3.0, q)*x
-np.atleast_1d(q)*x|np.ravel(q)*x|np.reshape(q, -1)*x|np.squeeze(q)*x|np.broadcast_to(q, (2, 2))*x
-np.zeros_like(q)+x|np.full_like(q, 1.0)*x|np.full_like(x, q)*x|np.copy(q)*x|np.ones_like(x)*q
-np.einsum(',', x, q)|np.einsum('i,i->i', q, x)|np.cross([x, q, 1.0], [1.0, x, q])|np.block([x, q])
-np.choose([0, 1], [x, q])|np.meshgrid(x, q)[1]*x|np.ix_(np.ravel(q))[0]*x|np.dot([x, x], [q, q])
-q @ np.ravel(x)|np.ravel(x) @ q|divmod(q, x)[0]*x|np.float64(x)*q|q*np.float64(2)*x
-np.multiply(x, q, where=True)|np.add(x, q, out=np.zeros(2))|np.asanyarray(q)*x
-np.asarray([q, q])*x|np.array(q, dtype=float, ndmin=1)*x|q.__array_priority__*x|np.unwrap([x, q])
-np.sinc(q)*x|np.i0(q)*x|np.angle(x + 1j*q)|complex(x, 1.0)*q|np.abs(x + 1j*q)
-np.linalg.det([[x, q], [q, 1.0]])|np.vander([x, q])|np.linalg.inv([[x, 1.0], [q, 3.0]])
-np.linalg.eigvalsh([[x, q], [q, x]])|np.fft.fft([x, q]).real
+np.interp(q, [0.0, 3.0], [x, x])|np.average(x, weights=q)|np.convolve(x, q)
+np.select([True], [x], q)|np.select([False], [x], q)|np.full(2, q)*x|np.full(2, x)*q
+np.hypot(x, q)|np.arctan2(q, x)|np.float_power(x, q)|np.copysign(x, q)|np.fmax(q, x)
+np.heaviside(q, x)|np.trapezoid([0, x], dx=q)|np.gradient([0, x], q)|np.take(x, [0])*q
+np.repeat(x, 2)*q|np.searchsorted(q, x)*x|np.isclose(x, q)*x|np.array_equal(x, q)*x
+np.piecewise(x, [x > 0], [q])|np.pad(np.ravel(x), 1, constant_values=q)|np.nan_to_num(q)*x
+np.real(q)*x|np.insert(np.ravel(x), 0, q)|np.geomspace(x, q, 3)|np.logspace(x, q, 3)
+np.arange(0.0, 3.0, q)*x|np.atleast_1d(q)*x|np.ravel(q)*x|np.reshape(q, -1)*x|np.squeeze(q)*x
+np.broadcast_to(q, (2, 2))*x|np.zeros_like(q)+x|np.full_like(q, 1.0)*x|np.full_like(x, q)*x
+np.copy(q)*x|np.ones_like(x)*q|np.einsum(',', x, q)|np.einsum('i,i->i', q, x)|np.block([x, q])
+np.choose([0, 1], [x, q])|np.meshgrid(x, q)[1]*x|np.ix_(np.ravel(q))[0]*x|q @ np.ravel(x)
+np.ravel(x) @ q|divmod(q, x)[0]*x|np.float64(x)*q|q*np.float64(2)*x|np.multiply(x, q, where=True)
+np.add(x, q, out=np.zeros(2))|np.asanyarray(q)*x|np.asarray([q, q])*x
+np.array(q, dtype=float, ndmin=1)*x|q.__array_priority__*x|np.sinc(q)*x|np.i0(q)*x
+np.angle(x + 1j*q)|complex(x, 1.0)*q|np.abs(x + 1j*q)
 np.apply_along_axis(lambda v: v*q, 0, np.ravel(x))|np.vectorize(lambda v: v*q)(x)|np.hypot(q, q)*x
-np.cov([x, q, 1.0])|np.corrcoef([x, 1.0, 2.0], [q, 2.0, 1.0])|np.triu([[x, q]])|np.flip([x, q])
 np.digitize(q, [0.0, x])*x
 """
 PROGRAMS = PROGRAMS.strip().replace("\n", "|").split("|")

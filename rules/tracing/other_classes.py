@@ -19,7 +19,7 @@ from ..known_classes import library_of, table_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .level import Traced, type_under
-from .own_numbers import PRIORITY_OF_NUMBERS, speaks_for_itself
+from .own_numbers import PRIORITY_OF_NUMBERS, number_on_the_left, speaks_for_itself
 
 _OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
 # Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
@@ -111,6 +111,8 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
         if wraps or not shows_array(other):
             return NotImplemented
         return ufunc(read_array(a), b) if other is a else ufunc(a, read_array(b))
+    if other is a and (number := number_on_the_left(operation, a, b)) is not None:
+        return operation(number, b)
     if not issubclass(type_under(x), np.ndarray | np.generic):
         return NotImplemented
     own = getattr(cls, "__array_ufunc__", None)

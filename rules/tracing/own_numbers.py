@@ -41,8 +41,31 @@ def number_in(x: Value) -> Any:
     number: Any = x
     if issubclass(cls, np.generic):
         return x if number.dtype.type is cls else number.dtype.type(number)
-    (base,) = (base for base in (float, int, complex) if issubclass(cls, base))
+    return _of_python(number)
+
+
+def _of_python(number: Any) -> Any:
+    (base,) = (base for base in _TAKEN_BY if isinstance(number, base))
     return base.__pos__(number)
+
+
+# Python's numbers, and the numbers that their operators take beside themselves.
+_TAKEN_BY: dict[Any, tuple] = {float: (float, int), int: (int,), complex: (complex, float, int)}
+
+
+def number_on_the_left(operation: Callable, a: Any, b: Any) -> Any:
+    """Return the number in ``a``, whose operator is Python's and takes ``b``; None if it is not so.
+
+    NumPy's numbers of double precision are Python's, too: so nobody asks their protocols.
+    """
+    cls, under = type(a), type_under(b)
+    if is_subclass_of(cls, (float, int, complex)):
+        name = f"__{operation.__name__}__"
+        for base, taken in _TAKEN_BY.items():
+            inherited = getattr(cls, name, None) is getattr(base, name, cls)
+            if issubclass(cls, base) and inherited and issubclass(under, taken):
+                return _of_python(a)
+    return None
 
 
 def as_of_python(x: Value) -> Any:

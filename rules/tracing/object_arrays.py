@@ -221,12 +221,13 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
 
 def _is_of_objects(y: Any, plain: Any) -> bool:
     """Say whether the objects in ``y`` stand for the numbers that NumPy gives of plain arrays."""
-    if not isinstance(y, np.ndarray) or not isinstance(plain, np.ndarray | np.generic):
+    if not isinstance(y, np.ndarray | Traced) or not isinstance(plain, np.ndarray | np.generic):
         return True
     if np.ma.isMaskedArray(plain) or np.asarray(plain).dtype.kind not in "fc":
         return True
-    found = [value(x) for x in np.asarray(y).reshape(-1)]
-    if any(np.ndim(x) for x in found) or np.shape(y) != np.shape(plain):
+    number = issubclass(type(y), Traced)
+    found = [value(x) for x in ((y,) if number else np.asarray(y).reshape(-1))]
+    if np.shape(y) != np.shape(plain) or any(np.ndim(x) for x in found):
         return True  # it is told by its shape
     expected = np.asarray(plain).reshape(-1)
     return np.allclose(np.array(found, expected.dtype), expected, equal_nan=True)

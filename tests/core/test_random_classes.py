@@ -255,7 +255,10 @@ def test_values_and_slopes(features, program, x, v, of_x):
     with np.errstate(all="ignore"):
         try:
             expected = f(given(point))
-            before, after = (numbers_in(f(given(point + h * xdot))) for h in (-1e-6, 1e-6))
+            near = [point + h * xdot for h in (-1e-6, 1e-6)]
+            if isinstance(point, np.ndarray):  # without axes NumPy would make numbers of it
+                near = [np.asarray(x) for x in near]
+            before, after = (numbers_in(f(given(x))) for x in near)
             value = numbers_in(expected)
         except Exception:
             return  # plain NumPy gives nothing

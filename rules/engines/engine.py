@@ -20,7 +20,7 @@ from ...config import (
 from ...config.numpy_warnings import as_before, settings, tell_user
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
-from ..containers import are_settings, iterate_leaves
+from ..containers import LEAVES, are_settings, iterate_leaves
 from ..refusals.table import OwnClassError, refusal
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
@@ -226,6 +226,8 @@ class Engine(Level):
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
             return answer_of(ufunc, operation, a, b, other)
+        elif type(other) in LEAVES and not is_object_array(other):
+            return None
         elif (answer := turn_of(ufunc, operation, a, b)) is not NotImplemented:
             return answer
         elif (number := number_in(other)) is not other:

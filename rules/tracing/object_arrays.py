@@ -23,7 +23,7 @@ from ..containers import (
 )
 from ..known_classes import table_of
 from ..refusals.table import OwnClassError, refusal
-from ..shapes import OBJECT
+from ..shapes import OBJECT, shape_of
 from ..signatures import name_of
 from .funnel import array_of, is_numpys
 from .level import Traced, innermost, value
@@ -227,7 +227,7 @@ def _is_of_objects(y: Any, plain: Any) -> bool:
         return True
     number = issubclass(type(y), Traced)
     found = [value(x) for x in ((y,) if number else np.asarray(y).reshape(-1))]
-    if np.shape(y) != np.shape(plain) or any(np.ndim(x) for x in found):
+    if shape_of(y) != np.shape(plain) or any(np.ndim(x) for x in found):
         return True  # it is told by its shape
     expected = np.asarray(plain).reshape(-1)
     return np.allclose(np.array(found, expected.dtype), expected, equal_nan=True)

@@ -30,7 +30,7 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
     """Say whether an engine computes with a ``cls`` that stands beside a traced value."""
     # By the class itself: a proxy says by __class__ that it is what it stands for.
     if issubclass(cls, _OURS):
-        return not speaks_for_itself(cls)
+        return cls in LEAVES or not speaks_for_itself(cls)
     if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
         return False
     library = library_of(cls)

@@ -148,8 +148,12 @@ def array_shown_by(x: Value) -> Any:
         return x
     if shows_array(x):
         return read_array(x)
+    if not is_sequence(x):
+        return x
     sequence: Any = x
-    return list(sequence) if is_sequence(x) else x
+    parts = list(sequence)
+    of_numbers = all(is_computed_with(type(part)) for part in parts)
+    return parts if of_numbers else np.asarray(x)  # of objects, which may be sequences again
 
 
 _NOT_READ = (type, Traced, np.ndarray, np.generic, list, tuple)

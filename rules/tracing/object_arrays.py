@@ -69,9 +69,7 @@ def read_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         If ``f`` did not ask what answers for itself among them.
     """
     if is_numpys(f):
-        given = *args, *kwargs.values()
-        if any(map(_wraps, given)):
-            _refuse_wrapped(f, args, kwargs, next(filter(_wraps, given)))
+        refuse_wrapped(f, args, kwargs)
         read = number_in if isinstance(f, np.ufunc) else array_shown_by
         args, kwargs = _read_in((args, kwargs), read)
         refuse_answering(f, (*args, *kwargs.values()))
@@ -85,10 +83,18 @@ def _wraps(x: Value) -> bool:
     return cls not in LEAVES and not issubclass(cls, _NOT_READ) and hasattr(x, "__array_wrap__")
 
 
-def _refuse_wrapped(f: Function, args: tuple, kwargs: dict, x: Value) -> None:
-    """Refuse a call whose result NumPy puts into the class of ``x``, by ``__array_wrap__``."""
+def refuse_wrapped(f: Function, args: tuple, kwargs: dict) -> None:
+    """Refuse a call whose result NumPy puts into the class of an argument, by ``__array_wrap__``.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    x = next(filter(_wraps, (*args, *kwargs.values())), None)
+    if x is None or not is_numpys(f) or table_of(type(x)) is not None:
+        return
     given, options = value((args, kwargs))
-    if innermost((given, options)) is None and table_of(type(x)) is None:
+    if innermost((given, options)) is None:
         y = f(*given, **options)
         ys = y if isinstance(y, tuple | list) else (y,)
         if any(type(part) not in LEAVES and not is_computed_with(type(part)) for part in ys):

@@ -38,7 +38,7 @@ from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.funnel import body, shown
-from ..rules.tracing.object_arrays import may_need_healing, read_call
+from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
 from ..rules.tracing.views import (
     bare,
     numbered_leaves,
@@ -71,6 +71,7 @@ class BatchCalls(BatchValues):
         self.check_live()
         if may_need_healing((args, kwargs)):
             try:
+                refuse_wrapped(f, self.samples(args), self.samples(kwargs))
                 args, kwargs = healed(read_call(f, args, kwargs))
             except LostDerivativeError as error:  # NumPy's f asks it only where it is called inside
                 why = f"{name_of(f)} meets a class that answers for itself"

@@ -7,7 +7,7 @@ derivative is again a foreign function, which ``push`` or ``pull`` makes. So eve
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -31,19 +31,6 @@ from ... import (
     unthunk,
 )
 from ...containers import LEAVES
-
-F = TypeVar("F", bound=Callable)
-
-
-def as_imported(f: F) -> F:
-    """Mark a function that calls foreign functions, which have the rules that it has not."""
-    f.__imported__ = f  # type: ignore[attr-defined]
-    return f
-
-
-def is_imported(f: Any) -> bool:
-    """Say whether ``f`` is of another library; ``functools.wraps`` copies its mark to others."""
-    return getattr(f, "__imported__", None) is f
 
 
 class Foreign:

@@ -21,8 +21,8 @@ from ..config import (
 from ..forward import ForwardConfig
 from ..reverse import ReverseConfig
 from ..rules import frule, rrule
-from ..rules.rulesets.functions.foreign import is_imported
 from ..rules.table.keys import why_never_asked
+from ..rules.tracing.funnel import is_imported
 from .adjoint import check_adjoint
 from .case import Case, Report
 from .describe import short_name

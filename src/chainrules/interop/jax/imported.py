@@ -10,7 +10,8 @@ import numpy as np
 
 from ...config import ExchangeError, user_line
 from ...rules import healed, name_of
-from ...rules.rulesets.functions.foreign import Foreign, as_imported, parts
+from ...rules.rulesets.functions.foreign import Foreign, parts
+from ...rules.tracing.funnel import as_imported
 from .arguments import Held, building, kind_of, refuse_held
 from .derivatives import is_inexact, jvp_of_moving, pull, pulled, pushed, vjp_of_moving
 

@@ -10,7 +10,8 @@ from torch.utils import _pytree as pytree
 
 from ...config import ExchangeError, user_line
 from ...rules import describe, healed, is_traced, name_of
-from ...rules.rulesets.functions.foreign import Foreign, as_imported, parts
+from ...rules.rulesets.functions.foreign import Foreign, parts
+from ...rules.tracing.funnel import as_imported
 from .derivatives import gradients, jvp_of_moving, pulled, pushed, with_graph
 from .tensors import as_array, as_tensor, is_inexact
 

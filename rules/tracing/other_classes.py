@@ -19,7 +19,13 @@ from ..known_classes import library_of, table_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .level import Traced, type_under
-from .own_numbers import PRIORITY_OF_NUMBERS, number_on_the_left, speaks_for_itself
+from .own_numbers import (
+    PRIORITY_OF_NUMBERS,
+    base_number,
+    is_subclass_of,
+    number_on_the_left,
+    speaks_for_itself,
+)
 
 _OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
 # Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
@@ -123,6 +129,8 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
     asks = hasattr(cls, "__array_ufunc__") or priority > own_priority
     if other is a or asks:
         return NotImplemented
+    if is_subclass_of(cls, (float, int, complex)):
+        return operation(a, base_number(b))
     if x.ndim > 0:
         return operation(np.asarray(a), b)
     return operation(a, read_array(b)) if shows_array(b) else NotImplemented

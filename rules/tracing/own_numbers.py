@@ -41,10 +41,11 @@ def number_in(x: Value) -> Any:
     number: Any = x
     if issubclass(cls, np.generic):
         return x if number.dtype.type is cls else number.dtype.type(number)
-    return _of_python(number)
+    return base_number(number)
 
 
-def _of_python(number: Any) -> Any:
+def base_number(number: Any) -> Any:
+    """Return an instance of a subclass of one of Python's numbers as that number."""
     (base,) = (base for base in _TAKEN_BY if isinstance(number, base))
     return base.__pos__(number)
 
@@ -64,7 +65,7 @@ def number_on_the_left(operation: Callable, a: Any, b: Any) -> Any:
         for base, taken in _TAKEN_BY.items():
             inherited = getattr(cls, name, None) is getattr(base, name, cls)
             if issubclass(cls, base) and inherited and issubclass(under, taken):
-                return _of_python(a)
+                return base_number(a)
     return None
 
 

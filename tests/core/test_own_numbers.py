@@ -128,3 +128,14 @@ def test_what_shows_an_array_is_one_to_functions_of_numpy(name):
             continue
         np.testing.assert_allclose(cr.value_and_grad(g)(1.3), (np.sum(plain), 0.17))
         np.testing.assert_allclose(cr.jvp(g, (1.3,), (1.0,)), (np.sum(plain), 0.17))
+
+
+def test_operators_ask_ufuncs_alone():
+    """NumPy's numbers leave ``__array_function__`` to functions, and take the number in ``q``."""
+    own = {"__array_function__": lambda *args: NotImplemented, "__rmul__": lambda self, k: -k}
+    q = type("Functional", (float,), own)(2)
+    for x in (np.float64(1.5), np.array([1.5, 2.0])):
+        np.testing.assert_allclose(cr.vmap(lambda x: x * q)(np.stack([x, x])), 2 * np.stack([x, x]))
+        np.testing.assert_allclose(cr.jvp(lambda x: x * q, (x,), (np.ones_like(x),))[1], x * 0 + 2)
+        with pytest.raises((cr.LostDerivativeError, TypeError)):
+            cr.jvp(lambda x: np.dot(x, q), (x,), (np.ones_like(x),))

@@ -55,19 +55,21 @@ registered[Shell] = lambda shell: Children(
 built_in: dict[type, "Form"] = {}
 # By the name of a package: what registers its classes, called when the first of these is met.
 late: dict[str, Callable[[], None]] = {}
-# By the name of a package: what gives the form of derivatives of objects of its classes, and of
-# those that are derived from them, which have fields as other objects have.
-forms: dict[str, Callable[[], "Form"]] = {}
+# By the name of a package: what says the form of derivatives of a class that the package knows,
+# of objects with fields as others have; None of any other class.
+forms: dict[str, Callable[[type], "Form | None"]] = {}
 
 
 def form_of(cls: type) -> "Form | None":
     """Form of the derivatives of a container class, where they are no ``Tangent``."""
-    if cls in built_in or not any(name in sys.modules for name in forms):
-        return built_in.get(cls)
-    made = next((forms[name]() for name in map(library_of, cls.__mro__) if name in forms), None)
-    if made is not None:
-        built_in[cls] = made
-    return made
+    if cls in built_in:
+        return built_in[cls]
+    for package, ask in forms.items():
+        made = ask(cls) if package in sys.modules else None
+        if made is not None:
+            built_in[cls] = made
+            return made
+    return None
 
 
 class Table(NamedTuple):

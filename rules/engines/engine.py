@@ -20,7 +20,7 @@ from ...config import (
 from ...config.numpy_warnings import as_before, settings, tell_user
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
-from ..containers import are_settings, iterate_leaves
+from ..containers import LEAVES, are_settings, iterate_leaves
 from ..refusals.table import OwnClassError, refusal
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
@@ -53,6 +53,7 @@ from ..tracing.own_classes import (
     may_mask,
     numbers_of,
 )
+from ..tracing.own_numbers import number_in, turn_of
 from ..tracing.running import Run, innermost_run
 from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
@@ -228,6 +229,13 @@ class Engine(Level):
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
             return answer_of(ufunc, operation, a, b, other)
+        elif type(other) in LEAVES and not is_object_array(other):
+            return None
+        elif (answer := turn_of(ufunc, operation, a, b)) is not NotImplemented:
+            return answer
+        elif (number := number_in(other)) is not other:
+            pair = (a, number) if other is b else (number, b)
+            return self.binary(ufunc, operation, *pair)
         elif is_of_its_own(other):
             if is_masked_array(other):
                 if may_mask(ufunc, other):

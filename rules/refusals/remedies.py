@@ -68,6 +68,21 @@ def asked() -> tuple[str, str] | None:
     return None if instead is None else (text, instead)
 
 
+def updated() -> str:
+    """Return the name that the user's line updates in place, with where it is bound; "" of none."""
+    frame = user_frame()
+    text = None if frame is None else _under_way(frame)
+    if frame is None or text is None:
+        return ""
+    try:
+        statement = ast.parse(text).body[0]
+    except SyntaxError:
+        return ""
+    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name):
+        return ""
+    return f"{statement.target.id}{_bound(statement.target, frame)}"
+
+
 def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
     names = frame.f_globals
     named = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
@@ -108,7 +123,7 @@ def _bound(node: ast.expr, frame: FrameType) -> str:
         bound = step.argval if isinstance(step.argval, tuple) else (step.argval,)
         if "STORE_FAST" in step.opname and node.id in bound and step.positions is not None:
             found.add(step.positions.lineno)
-    lines = sorted(line for line in found if line is not None)
+    lines = sorted(line for line in found if line not in (None, frame.f_lineno))
     return f", bound in line {' and '.join(map(str, lines))}," if lines else ""
 
 

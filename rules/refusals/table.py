@@ -327,7 +327,7 @@ REFUSALS = {
         MutationError,
         "{name}(..., out=...), or an in-place operator, would write a traced result into a plain "
         "array, which has no room for a derivative, in {line}.",
-        "use the result instead: y = np.{name}(...), or a = a {operator} x instead of "
+        "{made}use the result instead: y = np.{name}(...), or a = a {operator} x instead of "
         "a {operator}= x; or make the array a traced one: np.zeros_like(x), or in an adopted "
         "module a = np.copy(a)\n"
         "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object is "

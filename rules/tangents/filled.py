@@ -14,7 +14,7 @@ from ..containers import LEAVES, Within, children, fold
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
 from ..tracing.level import Traced
-from ..tracing.other_classes import answers_itself
+from ..tracing.other_classes import is_computed_with
 from .project import ProjectTo
 from .structural import (
     NO_TANGENT,
@@ -87,7 +87,7 @@ def in_class_of(x: Value, t: Any) -> Any:
     # A traced one says that it is what it carries.
     if x.__class__ is np.ndarray and issubclass(t.__class__, np.generic):
         return np.copy(t)  # of an array without axes
-    if type(x) in FLOATS_AND_ARRAYS and dtype_of(t) is not None and answers_itself([cls], x):
+    if type(x) in FLOATS_AND_ARRAYS and dtype_of(t) is not None and not is_computed_with(cls, x):
         raise refusal("derivative of another class", x=type(x).__name__, cls=cls.__name__)
     return t
 

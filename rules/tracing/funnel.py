@@ -49,6 +49,17 @@ def shown(f: Function) -> Function:
     return of_library if shower is f else f
 
 
+def as_imported(f: Function) -> Function:
+    """Mark a function of another library, whose parts have the rules that it has not itself."""
+    f.__imported__ = f  # type: ignore[attr-defined]
+    return f
+
+
+def is_imported(f: Function) -> bool:
+    """Say whether ``f`` is of another library; ``functools.wraps`` copies its mark to others."""
+    return getattr(f, "__imported__", None) is f
+
+
 def is_seen(f: Function) -> bool:
     """Say whether calls of ``f`` with traced values are seen: by NumPy's protocols, or by us."""
     return is_primitive(f) or is_numpys(f)

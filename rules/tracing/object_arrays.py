@@ -6,7 +6,7 @@ rightly. Where such an array meets a traced one, or leaves the function, it beco
 """
 
 import operator
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -23,12 +23,13 @@ from ..containers import (
 )
 from ..known_classes import table_of
 from ..refusals.table import OwnClassError, refusal
-from ..shapes import OBJECT
+from ..shapes import OBJECT, shape_of
 from ..signatures import name_of
 from .funnel import array_of, is_numpys
 from .level import Traced, innermost, value
-from .other_classes import is_computed_with, refuse_answering
+from .other_classes import is_computed_with, is_sequence, read_array, refuse_answering, shows_array
 from .own_classes import is_masked_array, is_of_its_own, without_masks
+from .own_numbers import as_of_python, number_in
 from .shown import shown
 from .views import axes_of, laid_out
 
@@ -42,20 +43,16 @@ def healed_call(
         if cls is np.ndarray:
             plain = x.dtype is not OBJECT
         else:
-            plain = cls in LEAVES or (cls is tuple and are_settings(x)) or not _may_need_healing(x)
+            plain = cls in LEAVES or (cls is tuple and are_settings(x)) or not may_need_healing(x)
         if not plain:
             return _healed_call(f, args, kwargs)
-    if not settings and _may_need_healing(kwargs):
+    if not settings and may_need_healing(kwargs):
         return _healed_call(f, args, kwargs)
     return args, kwargs
 
 
 def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    given = args, kwargs
-    if is_numpys(f) and not isinstance(f, np.ufunc):
-        args, kwargs = given = _shown_in(given)
-    if is_numpys(f):
-        refuse_answering(f, (*args, *kwargs.values()))
+    given = args, kwargs = read_call(f, args, kwargs)
     if any(map(is_of_its_own, iterate_leaves(given))):
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
@@ -63,14 +60,59 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return healed(given)
 
 
-def _shown_in(x: Value) -> Any:
-    """Return arguments with the arrays that they show, which may be in lists; the same if none."""
+def read_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Return the arguments of a call as a function of NumPy's or of ``math`` reads them.
+
+    Raises
+    ------
+    LostDerivativeError
+        If ``f`` did not ask what answers for itself among them.
+    """
+    if is_numpys(f):
+        refuse_wrapped(f, args, kwargs)
+        read = number_in if isinstance(f, np.ufunc) else array_shown_by
+        args, kwargs = _read_in((args, kwargs), read)
+        refuse_answering(f, (*args, *kwargs.values()))
+    elif getattr(f, "__module__", None) in _OF_NUMBERS:
+        args, kwargs = _read_in((args, kwargs), number_in)
+    return args, kwargs
+
+
+def _wraps(x: Value) -> bool:
+    cls = type(x)
+    return cls not in LEAVES and not issubclass(cls, _NOT_READ) and hasattr(x, "__array_wrap__")
+
+
+def refuse_wrapped(f: Function, args: tuple, kwargs: dict) -> None:
+    """Refuse a call whose result NumPy puts into the class of an argument, by ``__array_wrap__``.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    x = next(filter(_wraps, (*args, *kwargs.values())), None)
+    if x is None or not is_numpys(f) or table_of(type(x)) is not None:
+        return
+    given, options = value((args, kwargs))
+    if innermost((given, options)) is None:
+        y = f(*given, **options)
+        ys = y if isinstance(y, tuple | list) else (y,)
+        if any(type(part) not in LEAVES and not is_computed_with(type(part)) for part in ys):
+            raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
+
+
+_OF_NUMBERS = frozenset({"math", "cmath"})  # modules whose functions take numbers alone
+
+
+def _read_in(x: Value, read: Callable[[Value], Any]) -> Any:
+    """Return arguments as a function reads them, in lists too; the same where nothing changes."""
     if type(x) is dict:
-        shown = dict(zip(x, _shown_in(tuple(x.values())), strict=True))
-        return x if all(shown[name] is part for name, part in x.items()) else shown
+        given = tuple(x.values())
+        parts: Any = _read_in(given, read)
+        return x if parts is given else dict(zip(x, parts, strict=True))
     if type(x) is not list and type(x) is not tuple:
-        return array_shown_by(x)
-    parts = [_shown_in(part) for part in x]
+        return read(x)
+    parts = [_read_in(part, read) for part in x]
     return x if all(map(operator.is_, parts, x)) else type(x)(parts)
 
 
@@ -95,24 +137,32 @@ def entries_of(x: Value) -> Any:
 
 
 def array_shown_by(x: Value) -> Any:
-    """Return the traced array that ``x`` shows by ``__array__``; any other ``x`` itself.
+    """Return the array, traced or plain, that ``x`` shows by ``__array__``; any other ``x`` itself.
 
-    NumPy, which asks classes without protocols of their own for it, takes nothing traced there.
-    Of a table of columns it is an array, traced or plain.
+    It is what NumPy's functions compute with, whatever the class of ``x`` says of operators; of
+    classes that have protocols of their own NumPy asks these. Of a subclass of a number or a
+    sequence it is that.
     """
+    x = as_of_python(x)
     cls = type(x)
-    if cls in LEAVES or not isinstance(getattr(cls, "__array__", None), FunctionType):
+    if cls in LEAVES or issubclass(cls, _NOT_READ):
         return x
     table = table_of(cls)
     if table is not None:
         return table.array(x)
-    if issubclass(cls, Traced) or any(hasattr(cls, name) for name in _PROTOCOLS):
+    if any(getattr(cls, name, None) is not None for name in _PROTOCOLS):
         return x
-    shows: Any = x
-    y = shows.__array__()
-    return y if issubclass(type(y), Traced) else x
+    if shows_array(x):
+        return read_array(x)
+    if not is_sequence(x):
+        return x
+    sequence: Any = x
+    parts = list(sequence)
+    of_numbers = all(is_computed_with(type(part)) for part in parts)
+    return parts if of_numbers else np.asarray(x)  # of objects, which may be sequences again
 
 
+_NOT_READ = (type, Traced, np.ndarray, np.generic, list, tuple)
 _PROTOCOLS = ("__array_ufunc__", "__array_function__")
 
 
@@ -181,12 +231,13 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
 
 def _is_of_objects(y: Any, plain: Any) -> bool:
     """Say whether the objects in ``y`` stand for the numbers that NumPy gives of plain arrays."""
-    if not isinstance(y, np.ndarray) or not isinstance(plain, np.ndarray | np.generic):
+    if not isinstance(y, np.ndarray | Traced) or not isinstance(plain, np.ndarray | np.generic):
         return True
     if np.ma.isMaskedArray(plain) or np.asarray(plain).dtype.kind not in "fc":
         return True
-    found = [value(x) for x in np.asarray(y).reshape(-1)]
-    if any(np.ndim(x) for x in found) or np.shape(y) != np.shape(plain):
+    number = issubclass(type(y), Traced)
+    found = [value(x) for x in ((y,) if number else np.asarray(y).reshape(-1))]
+    if shape_of(y) != np.shape(plain) or any(np.ndim(x) for x in found):
         return True  # it is told by its shape
     expected = np.asarray(plain).reshape(-1)
     return np.allclose(np.array(found, expected.dtype), expected, equal_nan=True)
@@ -258,7 +309,7 @@ def result(y: Any) -> Any:
 
 def healed(x: Value) -> Any:
     """Turn object arrays of traced numbers into traced arrays, in containers too."""
-    return replaced(_healed, x) if _may_need_healing(x) else x
+    return replaced(_healed, x) if may_need_healing(x) else x
 
 
 def _healed(x: Value) -> Any:
@@ -281,7 +332,8 @@ def _healed(x: Value) -> Any:
     return x
 
 
-def _may_need_healing(x: Any) -> bool:
+def may_need_healing(x: Any) -> bool:
+    """Say whether there are objects in ``x``, or arrays of them, so that ``healed`` has work."""
     # Every call asks, and nearly always it is no: so it is found without building anything.
     if type(x) is np.ndarray:
         return x.dtype is OBJECT

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from ...config import user_line
 from ..annotations import Function, Index, Value
+from ..refusals.remedies import updated
 from ..refusals.table import refusal
 from ..shapes import OBJECT, dtype_of, shape_of
 from ..signatures import name_of
@@ -124,7 +125,9 @@ def write_out(f: Function, y: Any, out: Any, index: Index = ...) -> Any:
         return y
     if is_traced(y) and not isinstance(out, Traced) and not is_object_array(out):
         name = name_of(f).removeprefix("numpy.")
-        raise refusal("out is plain", name=name, operator=_OPERATORS.get(name, "+"))
+        array = updated()
+        made = f"{array} is a plain array; " if array else ""
+        raise refusal("out is plain", name=name, operator=_OPERATORS.get(name, "+"), made=made)
     if is_shown(out):
         raise refused_write(f"{name_of(f)}(..., out=...) in {user_line()}")
     out[index] = y

@@ -5,8 +5,10 @@ number or an array does: its units, its errors. So it gets its turn, and what a 
 is a number, NumPy's array, an array of dask and its like, or of the class that was differentiated.
 """
 
+import array
 import gc
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,15 @@ from ..known_classes import library_of, table_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .level import Traced, type_under
+from .own_numbers import (
+    PRIORITY_OF_NUMBERS,
+    base_number,
+    is_subclass_of,
+    number_on_the_left,
+    speaks_for_itself,
+)
 
 _OURS = (Traced, float, int, complex, np.generic, np.ndarray, list, tuple)
-_OF_NUMBERS = -1e6  # the priority of NumPy's numbers, to which nearly all others are preferred
 # Libraries whose arrays compute as NumPy's do, with nothing added that a rule would not see.
 _LIBRARIES = frozenset({"cupy", "dask", "sparse"})
 
@@ -28,7 +36,7 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
     """Say whether an engine computes with a ``cls`` that stands beside a traced value."""
     # By the class itself: a proxy says by __class__ that it is what it stands for.
     if issubclass(cls, _OURS):
-        return True
+        return cls in LEAVES or not speaks_for_itself(cls)
     if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
         return False
     library = library_of(cls)
@@ -69,29 +77,63 @@ def refuse_answering(f: Function, xs: Iterable) -> None:
             raise refusal("answers itself", f=name_of(f), cls=type(x).__name__)
 
 
+def shows_array(x: Value) -> bool:
+    """Say whether NumPy reads an array in ``x``: it asks the object, which may pass it on."""
+    return isinstance(x, _BUFFERS) or any(hasattr(x, name) for name in _SHOWN_BY)
+
+
+def read_array(x: Any) -> Any:
+    """Return the array that ``x`` shows, which may be a traced one if Python code shows it."""
+    by_python = isinstance(getattr(type(x), "__array__", None), FunctionType)
+    return x.__array__() if by_python else np.asarray(x)
+
+
+def is_sequence(x: Value) -> bool:
+    """Say whether NumPy reads ``x`` as a sequence: of numbers, of traced ones, or of objects."""
+    cls = type(x)
+    if issubclass(cls, str | bytes | bytearray | dict) or callable(x) or hasattr(cls, "keys"):
+        return False
+    return hasattr(cls, "__len__") and hasattr(cls, "__getitem__")
+
+
+_BUFFERS = (array.array, memoryview)
+_SHOWN_BY = ("__array__", "__array_interface__", "__array_struct__")
+
+
 def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) -> Any:
     """Return what ``other``, of another class, makes of ``operation(a, b)``, asked as NumPy asks.
 
-    An array or a number of NumPy's asks ``__array_ufunc__``; where there is none, it takes the
-    numbers that ``__array__`` gives, and an array meets ``other`` entry by entry, as any object.
+    An array or a number of NumPy's asks ``__array_ufunc__``; where there is none, a number takes
+    the array that ``other`` shows, and an array meets ``other`` entry by entry, as any object.
     All else is left to Python, by NotImplemented.
     """
     table = table_of(type(other))
     if table is not None:
         return table.operate(operation, a, b)
     x = b if other is a else a
-    if not issubclass(type_under(x), np.ndarray | np.generic) or operation is ufunc:
-        return NotImplemented
     cls = type(other)
+    if operation is ufunc:
+        wraps = hasattr(cls, "__array_ufunc__") or hasattr(other, "__array_wrap__")
+        if wraps or not shows_array(other):
+            return NotImplemented
+        return ufunc(read_array(a), b) if other is a else ufunc(a, read_array(b))
+    if other is a and (number := number_on_the_left(operation, a, b)) is not None:
+        return operation(number, b)
+    if not issubclass(type_under(x), np.ndarray | np.generic):
+        return NotImplemented
     own = getattr(cls, "__array_ufunc__", None)
     if own is not None:
         return own(other, ufunc, "__call__", a, b)
-    own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else _OF_NUMBERS
-    priority = getattr(other, "__array_priority__", _OF_NUMBERS)
+    own_priority = 0.0 if issubclass(type_under(x), np.ndarray) else PRIORITY_OF_NUMBERS
+    priority = getattr(other, "__array_priority__", PRIORITY_OF_NUMBERS)
     asks = hasattr(cls, "__array_ufunc__") or priority > own_priority
-    if other is b and (x.ndim > 0 or hasattr(cls, "__array__")) and not asks:
+    if other is a or asks:
+        return NotImplemented
+    if is_subclass_of(cls, (float, int, complex)):
+        return operation(a, base_number(b))
+    if x.ndim > 0:
         return operation(np.asarray(a), b)
-    return NotImplemented
+    return operation(a, read_array(b)) if shows_array(b) else NotImplemented
 
 
 def refuse_hidden(y: Value) -> None:

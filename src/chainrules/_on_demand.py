@@ -77,8 +77,8 @@ def _tables_of_pandas() -> None:
     loading.imported(f"{__package__}.interop.pandas").register_pandas()
 
 
-def _modules_of_equinox() -> Any:
-    return loading.imported(f"{__package__}.interop.equinox").MODULES
+def _pytree_of_jax(cls: type) -> Any:
+    return loading.imported(f"{__package__}.interop.pytrees").form_of_pytree(cls)
 
 
 def _mirror_of_numpy() -> ModuleType:
@@ -93,7 +93,7 @@ late["pandas"] = _tables_of_pandas
 for _module in ("series", "construction", "internals.construction"):
     keepers[f"pandas.core.{_module}"] = _column_of_pandas
 mirrors[numpy] = _mirror_of_numpy
-forms["equinox"] = _modules_of_equinox
+forms["jax"] = _pytree_of_jax
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]

@@ -378,6 +378,12 @@ def copied(t):
     z[0] = t
     z += t
     return z
+
+
+def updated(t):
+    z = 2 * A
+    z += t
+    return z
 """
 
 
@@ -389,6 +395,8 @@ def test_what_an_operator_made_is_refused_by_the_line_that_bound_it(tmp_path, mo
     with cr.adopt(made):
         with pytest.raises(cr.LostDerivativeError) as caught:
             cr.jvp(made.refused, (0.7,), (1.0,))
+        with pytest.raises(cr.MutationError, match="z, bound in line 21, is a plain array; use"):
+            cr.jvp(made.updated, (0.7,), (1.0,))
         y, ydot = cr.jvp(made.copied, (0.7,), (1.0,))
     said = str(caught.value)
     assert "made_by_an_operator.py:9" in said

@@ -10,7 +10,7 @@ jax = pytest.importorskip("jax")
 
 import chainrules as cr
 from chainrules.interop.jax import export, import_
-from chainrules.testing import check_grad, test_frule, test_rrule
+from chainrules.testing import NoRuleError, check_grad, test_frule, test_rrule
 
 jnp = jax.numpy
 pytestmark = pytest.mark.usefixtures("x64")
@@ -344,3 +344,11 @@ def test_traced_values_beside_arrays_of_jax_are_right_or_refused(f):
         except cr.LostDerivativeError:
             continue
         np.testing.assert_allclose(expected, found, rtol=1e-6, atol=1e-8)
+
+
+def test_the_kit_checks_an_imported_function():
+    f = import_(lambda x, k: jnp.sin(x) * x * k)
+    test_rrule(f, X, 2.0)
+    test_frule(f, X, 2.0)
+    with pytest.raises(NoRuleError):  # it is another function, which has no rule
+        test_rrule(cr.primitive(lambda x: f(x, 2.0)), X)

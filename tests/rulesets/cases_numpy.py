@@ -130,7 +130,7 @@ SHAPES: dict = {
     np.tril: [*of_array(), case(T, 1)],
     np.triu: [*of_array(), case(T, -1)],
     np.meshgrid: [case(X, Y), case(X, Y, indexing="ij", sparse=True), case(0.5, X)],
-    np.ix_: [case(np.array([0, 2]), np.array([1]))],
+    np.ix_: [case(np.array([0, 2]), np.array([1])), case(X, Y), case(X, [True, False], Y)],
     np.trim_zeros: [case([0, 0.3, 0.7, 0]), case([0.3, 0], "b")],
     np.vander: [case(X), case(X, 3, increasing=True), case(Z[0], 4), case(F32[0])],
     np.astype: [case(A, np.float32), case(F32, float), case(A, complex), case(A, int)],

@@ -85,6 +85,7 @@ CASES = [
     (np.trace, A), (np.trace, B, 1), (np.trace, B, -1, 2, 1), (np.trace, B, 9),
     (np.linalg.trace, B),
     (np.meshgrid, V, A[0]), (np.meshgrid, V, 1.5, A[0]), (np.meshgrid, V), (np.meshgrid, 1.5, V),
+    (np.ix_, V), (np.ix_, V, A[0]), (np.ix_, np.zeros(0), V),
     (np.vander, V), (np.vander, V, 6), (np.vander, V, 1), (np.vander, np.zeros(2), 3),
     (np.vander, V, 0),
     (np.linspace, 0.3, 2.0, 5), (np.linspace, 0.3, V, 5), (np.linspace, V, A, 3),

@@ -148,6 +148,7 @@ WHEN = {
     "reshape(-1, order='F')": (lambda x: np.reshape(x, -1, order="F"), lambda x: joins(x, "F")),
     "x.reshape(-1)": (lambda x: x.reshape(-1), joins),
     "meshgrid(copy=False)": (lambda x: np.meshgrid(x, [1.0, 2.0], copy=False)[0], joins),
+    "ix_": (lambda x: np.ix_(x.ravel())[0], in_c),
     "imag": (np.imag, lambda x: not is_real(x)),
     "x.imag": (lambda x: x.imag, lambda x: not is_real(x)),
     "x.conj()": (lambda x: x.conj(), is_real),

@@ -235,6 +235,17 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     return tuple(np.copy(grid, order="C") for grid in grids) if copy else grids
 
 
+@composed(np.ix_)
+def ix_(*args):
+    """Give each vector an axis of its own: of masks their positions, of numbers a view."""
+    xs = [array_of(x) if isinstance(x, list | tuple) else x for x in args]
+    if any(np.ndim(x) != 1 for x in xs):
+        raise ValueError("Cross index must be 1 dimensional")
+    xs = [np.flatnonzero(x) if dtype_of(x) == np.bool_ else x for x in xs]
+    axes = [[k for k in range(len(xs)) if k != axis] for axis in range(len(xs))]
+    return tuple(np.expand_dims(x, others) for x, others in zip(xs, axes))
+
+
 # ---- by a map of indices --------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ POSITIONS = (
     np.argwhere, np.count_nonzero, np.flatnonzero, np.nonzero,
     np.digitize, np.searchsorted,
     np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
-    np.ravel_multi_index, np.unravel_index, np.ix_,
+    np.ravel_multi_index, np.unravel_index,
 )  # fmt: skip
 
 DESCRIPTIONS = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import user_line
+from ..config import LostDerivativeError, user_line
 from ..rules import (
     batch_rule,
     children,
@@ -38,6 +38,7 @@ from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.funnel import body, shown
+from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
 from ..rules.tracing.views import (
     bare,
     numbered_leaves,
@@ -68,7 +69,13 @@ class BatchCalls(BatchValues):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         self.check_live()
-        args, kwargs = healed((args, kwargs))
+        if may_need_healing((args, kwargs)):
+            try:
+                refuse_wrapped(f, self.samples(args), self.samples(kwargs))
+                args, kwargs = healed(read_call(f, args, kwargs))
+            except LostDerivativeError as error:  # NumPy's f asks it only where it is called inside
+                why = f"{name_of(f)} meets a class that answers for itself"
+                raise OneByOne(self, why) from error
         level = innermost((f, *args, *kwargs.values()))
         if level is not self:
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)

@@ -17,7 +17,7 @@ from ..rules.engines.buffers import settled
 from ..rules.engines.engine import escaped
 from ..rules.linear.blocks import led_index, rank_of
 from ..rules.tracing.array import TracedArray
-from ..rules.tracing.level import ONE
+from ..rules.tracing.level import ONE, type_under
 from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_basic, is_operand
 from ..rules.tracing.other_classes import answer_of
@@ -88,7 +88,9 @@ class BatchLevel(BatchCalls):
         elif type(other) is not _array and not isinstance(
             other, np.generic | float | int | complex
         ):
-            return self.call(operation, (a, b), {})  # of a list, or of a user's array
+            # Of a list, or of a user's array, which a number of NumPy's on its left does not ask.
+            number = other is b and issubclass(type_under(a), np.generic)
+            return self.call(ufunc if number else operation, (a, b), {})
         elif is_object_array(other):
             return operation(healed(a), healed(b))
         return None

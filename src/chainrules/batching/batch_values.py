@@ -13,6 +13,7 @@ from ..rules import Traced, is_traced, next_level, replaced, shape_of, value
 from ..rules.annotations import Value
 from ..rules.engines.engine import escaped
 from ..rules.linear.block_level import BlocksLevel
+from ..rules.tracing.own_classes import is_of_its_own
 from .batched import BatchedArray, BatchedNumber
 from .ways import Looked, OneByOne, Split, grouped
 
@@ -45,7 +46,15 @@ class BatchValues(BlocksLevel):
     # ---- blocks, and values ----
 
     def wrap(self, block: Any) -> Any:
-        """Return the batched value whose block is an array of shape ``(items, *shape)``."""
+        """Return the batched value whose block is an array of shape ``(items, *shape)``.
+
+        Raises
+        ------
+        OneByOne
+            If the block is of a class of its own, whose operators may mean other things to items.
+        """
+        if type(block) is not _array and is_of_its_own(block):
+            raise OneByOne(self, f"it computes a {type(block).__name__}")
         if (block.ndim if type(block) is _array else len(shape_of(block))) > 1:
             return self.array(block)
         whole = type(block) is _array and block.dtype.kind in "iu"

@@ -22,6 +22,7 @@ from ..forward import ForwardConfig
 from ..reverse import ReverseConfig
 from ..rules import frule, rrule
 from ..rules.table.keys import why_never_asked
+from ..rules.tracing.funnel import is_imported
 from .adjoint import check_adjoint
 from .case import Case, Report
 from .describe import short_name
@@ -87,7 +88,7 @@ def test_rrule(
         Handed to the rule; ``ReverseConfig()`` by default, so that rules may call back into AD.
     rrule_f : callable, optional
         Called as ``rrule_f(config, f, *args, **kwargs)`` instead of ``rrule``;
-        ``rrule_via_ad`` tests the engine.
+        ``rrule_via_ad`` tests the engine, and functions imported from another library.
     second_order : bool
         Whether to differentiate the pullback again.
     check_thunks : bool
@@ -114,6 +115,8 @@ def test_rrule(
     kwargs = merged(kwargs, fkwargs)
     case = Case("test_rrule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ReverseConfig() if config is None else config
+    if rrule_f is rrule and is_imported(f):
+        rrule_f = rrule_via_ad
     if rrule_f is rrule:
         _note_if_never_asked(case)
 
@@ -199,6 +202,8 @@ def test_frule(
     kwargs = merged(kwargs, fkwargs)
     case = Case("test_frule", f, args, kwargs, rtol=rtol, atol=atol, fdm=fdm, rng=rng, seed=seed)
     config = ForwardConfig() if config is None else config
+    if frule_f is frule and is_imported(f):
+        frule_f = frule_via_ad
     if frule_f is frule:
         _note_if_never_asked(case)
 

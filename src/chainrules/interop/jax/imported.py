@@ -11,6 +11,7 @@ import numpy as np
 from ...config import ExchangeError, user_line
 from ...rules import healed, name_of
 from ...rules.rulesets.functions.foreign import Foreign, parts
+from ...rules.tracing.funnel import as_imported
 from .arguments import Held, building, kind_of, refuse_held
 from .derivatives import is_inexact, jvp_of_moving, pull, pulled, pushed, vjp_of_moving
 
@@ -81,7 +82,7 @@ def import_(f: Callable, *, jit: bool = True) -> Callable:
         y = function.foreign(*[x for x, kind in zip(leaves, kinds) if type(kind) is not Held])
         return jax.tree.unflatten(function.structure, parts(y))
 
-    return imported
+    return as_imported(imported)
 
 
 def _taken(x: Any) -> Any:

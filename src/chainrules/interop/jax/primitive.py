@@ -15,7 +15,7 @@ from jax.interpreters import ad, batching, mlir
 
 from ...config import ExchangeError, MissingRuleError
 from ..flat import Batched, Derivative, Pull, Push, is_empty, leaf_of, plain
-from .results import LEAKED, captured, results
+from .results import LEAKED, axes_of, captured, results, varying_like
 
 FLOAT0 = jax.dtypes.float0
 
@@ -24,7 +24,13 @@ chainrules_p.multiple_results = True
 
 
 def bind(f: Any, *xs: Any) -> list:
-    """Call the flat function ``f`` in JAX."""
+    """Call the flat function ``f`` in JAX, with arguments that vary along the same axes."""
+    axes = axes_of(map(jax.typeof, xs))
+    if axes:
+        others = [tuple(axes - axes_of([jax.typeof(x)])) for x in xs]
+        xs = tuple(
+            jax.lax.pcast(x, names, to="varying") if names else x for x, names in zip(xs, others)
+        )
     return chainrules_p.bind(*xs, f=f)
 
 
@@ -73,7 +79,7 @@ def _call(*xs: Any, f: Any) -> list:
 
 @chainrules_p.def_abstract_eval
 def _abstract(*avals: Any, f: Any) -> list:
-    return results(f, avals)
+    return varying_like(results(f, avals), avals)
 
 
 def _lowered(*xs: Any, f: Any) -> Any:

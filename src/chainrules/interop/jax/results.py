@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import ShapedArray
+from jax.sharding import PartitionSpec
 
 from ...config import ExchangeError, user_line
 from ..flat import Leaf, Pull, Push, Results, leaf_of
@@ -41,6 +42,26 @@ def results(f: Any, avals: Any) -> list[ShapedArray]:
 
 def abstract(shape: tuple, dtype: Any) -> ShapedArray:
     return ShapedArray(shape, canonical(dtype))
+
+
+def axes_of(avals: Any) -> frozenset:
+    """Return the axes of a mesh that the arrays vary along, in ``shard_map``."""
+    known = [getattr(a, "manual_axis_type", None) for a in avals]  # not in older ones
+    return frozenset().union(*[axes.varying for axes in known if axes is not None])
+
+
+def varying_like(ys: list[ShapedArray], avals: Any) -> list[ShapedArray]:
+    """Return the results ``ys`` as varying along what the arguments vary along."""
+    axes = axes_of(avals)
+    like = next((a for a in avals if axes and a.manual_axis_type.varying == axes), None)
+    if like is None:
+        return ys
+
+    def varying(y: ShapedArray) -> ShapedArray:
+        sharding = like.sharding.update(spec=PartitionSpec(*[None] * y.ndim))
+        return like.update(shape=y.shape, dtype=y.dtype, weak_type=False, sharding=sharding)
+
+    return list(map(varying, ys))
 
 
 def results_of_leaf(leaf: Leaf, avals: Any) -> Results:

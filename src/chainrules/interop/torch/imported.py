@@ -11,6 +11,7 @@ from torch.utils import _pytree as pytree
 from ...config import ExchangeError, user_line
 from ...rules import describe, healed, is_traced, name_of
 from ...rules.rulesets.functions.foreign import Foreign, parts
+from ...rules.tracing.funnel import as_imported
 from .derivatives import gradients, jvp_of_moving, pulled, pushed, with_graph
 from .tensors import as_array, as_tensor, is_inexact
 
@@ -96,7 +97,7 @@ def import_(f: Callable) -> Callable:
         assert structure is not None
         return pytree.tree_unflatten(parts(y), structure)
 
-    return imported
+    return as_imported(imported)
 
 
 def _taken(x: Any) -> Any:

@@ -37,6 +37,7 @@ from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
 from .other_classes import answers_itself
+from .own_numbers import compared
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -68,7 +69,7 @@ def _compare(operation: Callable) -> Callable:
         a, b = value(self), value(other)
         if type(a) is not type(b) and isinstance(other, Traced):
             refuse_two_precisions(a, b)
-        return operation(a, b)
+        return compared(operation, a, b)
 
     return compare
 

@@ -5,13 +5,16 @@ operators mean, but where they ask these first. So rules are given that number, 
 the right its turn.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..annotations import Value
+from ..containers import LEAVES
 from ..known_classes import library_of
+from ..refusals.table import refusal
 from .level import Traced, type_under
 
 _NUMBERS = (float, int, complex, np.generic)
@@ -31,6 +34,29 @@ def speaks_for_itself(cls: type) -> bool:
     return is_subclass_of(cls, (float, int, complex, *_SEQUENCES)) and any(
         getattr(cls, name, None) is not None for name in ("__array_ufunc__", "__array_function__")
     )
+
+
+def compared(operation: Callable, a: Any, b: Any) -> Any:
+    """Return ``operation(a, b)``, a comparison of plain values.
+
+    Python turns the operands round where the one on the left does not know the other.
+
+    Raises
+    ------
+    LostDerivativeError
+        If the class of ``b`` gives another answer where it is asked first.
+    """
+    y, cls = operation(a, b), type(b)
+    turned = cls not in LEAVES and speaks_for_itself(cls)
+    if turned and not np.array_equal(y, _TURNED[operation](b, a)):
+        raise refusal("answers itself", f="a comparison", cls=cls.__name__)
+    return y
+
+
+_TURNED = {
+    operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt,
+    operator.ge: operator.le, operator.eq: operator.eq, operator.ne: operator.ne,
+}  # fmt: skip
 
 
 def number_in(x: Value) -> Any:

@@ -85,6 +85,20 @@ def test_a_subclass_with_numpys_protocol_gets_its_turn():
         np.testing.assert_allclose(ydot, np.full_like(x, 6.0))
 
 
+def test_a_comparison_that_depends_on_who_is_asked_first_is_refused():
+    """``max(x, q)`` asks ``q > x``, of which Python makes ``x < q`` where ``x`` is traced."""
+
+    def other_way(self, ufunc, method, *args):
+        return ufunc is np.greater
+
+    q = type("Turned", (float,), {"__array_ufunc__": other_way})(1.7)
+    x = np.float64(1.3)
+    assert max(x, q) == 1.7
+    assert not x < q
+    with pytest.raises(cr.LostDerivativeError, match="a comparison was given a Turned"):
+        cr.grad(lambda x: max(x, q) * 1.0)(x)
+
+
 def test_a_number_in_a_list_and_an_enumeration():
     import enum
 

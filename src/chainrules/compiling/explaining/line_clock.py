@@ -4,7 +4,6 @@ It notes as well how long the tapes are, by which it is known later which entrie
 """
 
 import contextlib
-import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -44,9 +43,8 @@ class LineClock:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Let events inside be noted. Objects are collected later: that is no line's time."""
-        outer, collects = sys.gettrace(), gc.isenabled()
-        gc.disable()
+        """Let events inside be noted."""
+        outer = sys.gettrace()
         self.is_on = True
         sys.settrace(self.called)
         try:
@@ -54,8 +52,6 @@ class LineClock:
         finally:
             self.is_on = False
             sys.settrace(outer)
-            if collects:
-                gc.enable()
             self.note(ELSEWHERE)
 
     @contextlib.contextmanager

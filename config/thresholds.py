@@ -52,9 +52,7 @@ PRODUCTS_LOOKED_INTO = 10**7  # of an einsum that adds them up
 
 MANY_ROWS, NARROW_ROWS = 500, 8  # so many rows of so few entries are added column by column
 ONE_SOLVE = 64  # rows of a triangle; up to so many, one call of LAPACK is as fast
-SMALL_EXPONENTIAL = (
-    16  # rows, up to which the derivative of expm is a block of a larger expm: 'expm'
-)
+SMALL_EXPONENTIAL = 16  # rows, up to which its derivative is a block of a larger one: 'expm'
 ROWS_OF_A_BLOCK = 40
 
 # ---- splines, kernels of images: benchmarks/scipy_functions.py ----

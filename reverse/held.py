@@ -32,7 +32,7 @@ class CalledAt(NamedTuple):
 ARGUMENTS = CalledAt("arguments", "")
 
 
-class Held(NamedTuple):
+class HeldBytes(NamedTuple):
     """Bytes that operations of one name in one line of the user's hold, and how many they are."""
 
     line: str
@@ -41,7 +41,7 @@ class Held(NamedTuple):
     operations: int
 
 
-def held_by(pullback: PullbackAt) -> list[Held]:
+def held_by(pullback: PullbackAt) -> list[HeldBytes]:
     """Return what a pullback holds, the most first.
 
     What several operations need belongs to the first of them. Arrays of the user's that it reads
@@ -64,7 +64,7 @@ def held_by(pullback: PullbackAt) -> list[Held]:
         add(CalledAt("copies of what it reads", ""), recording.tape.watch)
     else:
         add(CalledAt("the rule of the function", ""), pullback.pull)
-    held = [Held(at.line, at.name, sum(sizes), len(sizes)) for at, sizes in found.items()]
+    held = [HeldBytes(at.line, at.name, sum(sizes), len(sizes)) for at, sizes in found.items()]
     return sorted([x for x in held if x.bytes], key=lambda x: -x.bytes)
 
 

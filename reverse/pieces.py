@@ -132,16 +132,19 @@ class Pieces:
     def _whole(self) -> Any:
         """Return the pieces as all of a vector, which each entry was read of; None if not so."""
         shape, places = self.space.shape, self.places
-        lazy = getattr(self.space, "empty", None) is not None
-        if lazy or len(shape) != 1 or len(places) != shape[0] or not places:
+        if self._is_lazy() or len(shape) != 1 or len(places) != shape[0] or not places:
             return None
         whole = array_of([places[place] for place in sorted(places)])
         return whole if dtype_of(whole) == self.space.dtype else None
 
+    def _is_lazy(self) -> bool:
+        return getattr(self.space, "empty", None) is not None
+
     def _is_large(self, index: Index, ybar: Tangentlike) -> bool:
         joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)
-        lazy = getattr(self.space, "empty", None) is not None
-        return joined or lazy or LARGE_PIECE * math.prod(shape_of(ybar)) >= self.space.size
+        return (
+            joined or self._is_lazy() or LARGE_PIECE * math.prod(shape_of(ybar)) >= self.space.size
+        )
 
     def _joined(self, pairs: list) -> tuple[Any, Any]:
         """Return several pieces as one, with its index."""

@@ -59,7 +59,7 @@ from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
 
-_SETTINGS = int, tuple  # an axis or a shape that is given by its place
+_SETTINGS = int, tuple, list  # an axis or a shape that is given by its place
 
 
 def run(f: Function, args: Iterable, kwargs: dict) -> Any:

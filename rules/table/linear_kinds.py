@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..accelerated import numbers
 from ..annotations import Function, Tangentlike, Value
 from ..containers import is_flat
 from ..shapes import dtype_of, shape_of
@@ -85,10 +84,6 @@ class LinearRule(Kind):
 
     def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         (x,) = args
-        if numbers is not None and options:
-            y = numbers.answer_linear(f, args, options)
-            if y is not NotImplemented:
-                return y
         if self.views and is_draft(x):
             y = views_of_draft(x, f, options)
             if y is not NotImplemented:

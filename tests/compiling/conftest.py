@@ -29,3 +29,10 @@ def native_code_is_right(monkeypatch):
     monkeypatch.setattr(ScalarTrace, "lowered", of_recorded_shape)
     yield
     assert not wrong
+
+
+@pytest.fixture(params=["few", "many"])
+def by_groups(request, monkeypatch):
+    """Let programs of a few steps be lowered as those of many are, too."""
+    if request.param == "many":
+        monkeypatch.setattr("chainrules.compiling.passes.groups.MANY_STEPS", 0)

@@ -134,10 +134,8 @@ TRANSFORMS = {
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("many", [False, True])
-def test_programs(f, transform, many, monkeypatch):
-    if many:
-        monkeypatch.setattr("chainrules.compiling.passes.groups.MANY_STEPS", 0)
+@pytest.mark.usefixtures("by_groups")
+def test_programs(f, transform):
     f = TRANSFORMS[transform](f)
     c = cr.compile(f, fallback="error")
     for k in range(4):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ...config import MissingPackageError, user_line
 from ...config.printing import show
-from ...reverse.held import Held
+from ...reverse.held import HeldBytes
 from ..ir.forms import ValueForm
 from ..ir.printing import shown
 from .page import hot_of, page_of
@@ -88,7 +88,7 @@ class Explanation:
         head: str,
         steps: list[ExplainedStep] | None = None,
         first_bad: ExplainedStep | None = None,
-        held: list[Held] | None = None,
+        held: list[HeldBytes] | None = None,
         most: int | None = LINES_SHOWN,
         spent: list[Spent] | None = None,
     ) -> None:

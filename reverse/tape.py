@@ -58,6 +58,7 @@ class Tape(Engine):
 
     __slots__ = ("entries", "motions", "recorded", "sweeps", "watch")
     table = rrule
+    in_slots = True
 
     def __init__(self, config: RuleConfig) -> None:
         super().__init__(config)

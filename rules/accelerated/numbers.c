@@ -8,6 +8,7 @@
 #include "operators.h"
 #include "arrays.h"
 #include "batches.h"
+#include "checksum.h"
 #include "products.h"
 #include "items.h"
 #include "joins.h"
@@ -332,6 +333,7 @@ static PyMethodDef functions[] = {
     {"accelerate_arrays", accelerate_arrays, METH_O, accelerate_arrays_doc},
     {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
     {"answer_linear", (PyCFunction)(void (*)(void))answer_linear, METH_FASTCALL, answer_linear_doc},
+    {"checksum", checksum, METH_O, checksum_doc},
     {"to_float", to_float, METH_O, to_float_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},

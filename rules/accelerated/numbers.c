@@ -343,6 +343,7 @@ static PyMethodDef functions[] = {
     {"register_memory", register_memory, METH_VARARGS, register_memory_doc},
     {"register_writes", register_writes, METH_VARARGS, register_writes_doc},
     {"register_pulls", register_pulls, METH_VARARGS, register_pulls_doc},
+    {"register_parts", register_parts, METH_VARARGS, register_parts_doc},
     {"register_nodes", register_nodes, METH_VARARGS, register_nodes_doc},
     {"register_reads", register_reads, METH_VARARGS, register_reads_doc},
     {"register_tape", register_tape, METH_VARARGS, register_tape_doc},

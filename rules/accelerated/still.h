@@ -76,4 +76,23 @@ moves_of_sum(PyObject **share, PyObject *moves, PyObject **other, PyObject *of_o
     return moves == NULL || of_other == NULL ? NULL : PyNumber_Or(moves, of_other);
 }
 
+/* ---- of cotangents ---- */
+
+/* A cotangent, which it takes over: plain numbers where none of its marks says a zero. */
+static PyObject *
+settled_cotangent(PyObject *ybar)
+{
+    if (Py_TYPE(ybar) != MASKED) {
+        return ybar;
+    }
+    PyArrayObject *alive = (PyArrayObject *)SLOT(ybar, ALIVE);
+    if (alive == NULL || Py_TYPE(alive) != &PyArray_Type || PyArray_TYPE(alive) != NPY_BOOL
+        || !PyArray_IS_C_CONTIGUOUS(alive) || SLOT(ybar, MASKED_VALUE) == NULL
+        || memchr(PyArray_DATA(alive), NPY_FALSE, PyArray_SIZE(alive)) != NULL) {
+        return ybar;
+    }
+    Py_SETREF(ybar, Py_NewRef(SLOT(ybar, MASKED_VALUE)));
+    return ybar;
+}
+
 #endif

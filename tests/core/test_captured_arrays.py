@@ -294,6 +294,16 @@ def test_no_change_goes_unnoticed(change, accelerated, rows, columns, i, j):
         assert (watch.digest(c) == before) == (c.tobytes() == bits)
 
 
+@pytest.mark.parametrize("accelerated", [True, False])
+def test_a_shape_that_is_set_in_place_is_noticed(accelerated, monkeypatch):
+    if not accelerated:
+        monkeypatch.setattr(watch, "numbers", None)
+    c = np.ones((200, 100))
+    before = watch.digest(c)
+    c.shape = (100, 200)
+    assert watch.digest(c) != before
+
+
 def test_an_array_that_is_used_again_is_copied_once():
     c = np.ones(LARGE)
     held = watch.Watch()

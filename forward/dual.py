@@ -29,12 +29,13 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import FLOAT64, shape_of
+from ..rules.shapes import FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.fitting import as_float64_beside
+from ..rules.tangents.project import ProjectNothing
 from ..rules.tangents.structural import Tangent, child_tangents, structural
 from ..rules.tangents.zeros import ZERO, ZeroTangent
 from ..rules.tracing.level import ONE, is_traced
@@ -100,6 +101,8 @@ class ForwardLevel(DualWrites):
             captured: Any = y
             return self.dual(captured.primal, add(self._tangent_of(captured), ydot))
         space = ProjectTo(y)
+        if type(space) is ProjectNothing:
+            return y
         shape = getattr(space, "shape", None)
         if shape is not None and shape_of(ydot) != shape:
             raise TangentError(
@@ -183,6 +186,8 @@ class ForwardLevel(DualWrites):
             if branch is not y:  # at a tie
                 return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
+        if not (kind.exact or (class_x in FLOATS and class_z in FLOATS)):
+            x, z = kind.operands((x, z), y)
         dual: Any
         if class_y is _float64 or class_y is float:
             plain = (not a_active or class_x is _float64 or class_x is float) and (
@@ -276,7 +281,7 @@ class ForwardLevel(DualWrites):
                 tangents.append(self.tangent_at(x) if x.at_level is self else ZERO)
             else:
                 tangents.append(ZERO if type(x) in LEAVES else self.tangent_of(x))
-        ydot = pushed(kind, tangents, y, values, kwargs)
+        ydot = pushed(kind, tangents, y, kind.operands(values, y), kwargs)
         if type(ydot) is Moving:
             if not (self.carries(y) or self.carries(ydot.held)):
                 return self.dual(y, ydot)

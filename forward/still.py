@@ -14,9 +14,10 @@ import numpy as np
 from ..rules import ZERO, AbstractZero, ProjectTo, Traced, is_array, is_lazy
 from ..rules.annotations import Index, Tangentlike, Value
 from ..rules.shapes import dtype_of, shape_of
-from ..rules.table.kinds import Kind, ScalarRule, SelectionRule
+from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.reduction_kind import ReductionRule
+from ..rules.table.selection_kind import SelectionRule
 from ..rules.table.structural_zeros import counts_of
 
 BOOL = np.dtype(bool)

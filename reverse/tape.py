@@ -214,6 +214,7 @@ class Tape(Engine):
         else:
             z = b
             b_active = False
+        unlike = False  # whether an operand is no float, and may be less precise than the result
         if not (a_active and b_active):
             other = z if a_active else x
             type_other = type(other)
@@ -226,6 +227,7 @@ class Tape(Engine):
                 answer = self.meet(ufunc, operation, a, b, other)
                 if answer is not None:
                     return answer
+                unlike = True
         y = operation(x, z)
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             branch = kind.branch(y, x, z)
@@ -235,7 +237,9 @@ class Tape(Engine):
         if class_y is _float64 or class_y is float:
             if type_a is _array or type_b is _array:  # of no axes, which the user may write into
                 x, z = number_of(x), number_of(z)
-                class_x, class_z = x.__class__, z.__class__
+                class_x, class_z, unlike = x.__class__, z.__class__, True
+            if unlike:
+                x, z = kind.operands((x, z), y)
             entry: Entry | None = None
             plain_x = class_x is _float64 or class_x is float
             plain_z = class_z is _float64 or class_z is float
@@ -304,6 +308,7 @@ class Tape(Engine):
     ) -> Entry:
         """Return the entry of a binary elementwise rule on arrays; it keeps what it reads."""
         active = a_active, b_active
+        x, z = kind.operands((x, z), y)
         needed = kind.needs.get(active) or kind.needed(active)
         (of_a, of_b), reads_y, (reads_x, reads_z) = needed
         # Of Python's zero, which raises, the sweep gets NumPy's.
@@ -362,7 +367,7 @@ class Tape(Engine):
             active = find_all_active(self, args)
         if not active:
             return y
-        node = KindNode(kind, y, values, kwargs, active, self.entries)
+        node = KindNode(kind, y, kind.operands(values, y), kwargs, active, self.entries)
         if len(active) < len(args):
             node.args = self._held(node.args, args)
         return wrap_output(self, y, node, args)

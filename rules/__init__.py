@@ -93,7 +93,7 @@ from .tracing.seen import seen
 from .tracing.shown import as_object_array
 from .tracing.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.stop import ignore_derivatives, stop_gradient
-from .tracing.views import follow, laid_out, tie_result
+from .tracing.views import follow, laid_out, snapshot, tie_result
 from .tracing.watching import SentFunction
 from .tracing.writing import raised, refuse_overlap, written
 
@@ -208,6 +208,7 @@ __all__ = [
     "is_traced",
     "innermost",
     "layers",
+    "snapshot",
     "strip",
     "type_under",
     "next_level",

@@ -27,6 +27,7 @@ from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.object_arrays import healed, holds_traced
 from .kinds import Kind, options_of
+from .operands import as_computed
 
 # Options that say how to compute, and not what; and those that the library's own value obeys. No
 # body need take them.
@@ -64,6 +65,22 @@ def library_value(f: Function, args: tuple, kwargs: dict) -> Any:
     kwargs = {name: _for_library(x) for name, x in kwargs.items()}
     level = innermost((*args, *kwargs.values()))
     return f(*args, **kwargs) if level is None else level.library(f, *healed((args, kwargs)))
+
+
+def _is_narrow(x: Value) -> bool:
+    if type(x) is not np.ndarray and not isinstance(x, np.integer):
+        return False
+    return x.dtype.kind in "iu" or (x.dtype.kind == "f" and x.dtype.itemsize < 8)
+
+
+def _as_own(x: Value, own: Value) -> Any:
+    """Return an operand in the precision of what the library made of it; integers are signed."""
+    if not _is_narrow(x):
+        return x
+    if x.dtype.kind in "iu":
+        return x.astype(np.int64)
+    parts = [part for part in iterate_leaves((own,)) if isinstance(part, np.ndarray | np.floating)]
+    return as_computed(x, parts[0]) if parts else x
 
 
 def own_valued(f: Function, body: Callable) -> Any:
@@ -152,6 +169,9 @@ class Composed(Kind):
         args, kwargs = self._fitted(given, options)
         # The library first: it says what is wrong with its input, and warns of it.
         own = library_value(self.f, given, options)
+        if any(map(_is_narrow, (*args, *kwargs.values()))):
+            args = tuple([_as_own(x, own) for x in args])
+            kwargs = {name: _as_own(x, own) for name, x in kwargs.items()}
         if self.asks:
             kwargs = {**kwargs, "own": own}
         with np.errstate(all="ignore"):

@@ -16,11 +16,12 @@ from ..signatures import dispatch_types, name_of
 from ..tracing.seen import is_shown, seen
 from .compositions import Composed, with_value
 from .keys import warn_if_never_asked
-from .kinds import Kind, OutputsRule, ScalarRule, SelectionRule
+from .kinds import Kind, OutputsRule, ScalarRule
 from .linear_kinds import BilinearRule, LinearRule
 from .methods import OPTED_OUT
 from .other_kinds import FreshArray, NonDifferentiable, Saved, Text
 from .reduction_kind import ReductionRule, refuse_real
+from .selection_kind import SelectionRule
 from .tables import RuleTable, frule, rrule, traced_options
 
 

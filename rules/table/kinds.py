@@ -29,7 +29,8 @@ from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
 from ..tracing.writing import mark_views
 from .at_once import at_once
-from .operands import as_numpys, has_lists
+from .operands import as_computed, as_numpys, has_lists
+from .partials import first, second
 from .pullback import fit_tangent
 from .strength import for_config
 from .structural_zeros import Masked, unmask, zeroed
@@ -125,6 +126,10 @@ class Kind(Bound):
             self.tie(traced, f, args, options)
         return traced
 
+    def operands(self, args: tuple, y: Value) -> tuple:
+        """Return the arguments as the derivative of ``y`` computes with them."""
+        return args
+
     def tie(self, y: Value, f: Function, args: tuple, options: dict) -> None:
         """See to it that a write into ``y``, or into one of ``args``, is not lost in the other."""
         mark_views(y, args)
@@ -137,8 +142,8 @@ class Kind(Bound):
             return None
         args, kwargs = self.bind(f, args, kwargs)
         y = self.evaluate(f, args, kwargs)
-        kind = for_config(self, config)
-        return y, fit_tangent(kind.push_all(tangents[1 : 1 + len(args)], y, args, kwargs), y)
+        kind, operands = for_config(self, config), self.operands(args, y)
+        return y, fit_tangent(kind.push_all(tangents[1 : 1 + len(args)], y, operands, kwargs), y)
 
     def rrule(
         self,
@@ -159,6 +164,7 @@ class Kind(Bound):
         y = self.evaluate(f, args, kwargs)
         kind, spaces = for_config(self, config), [ProjectTo(x) for x in args]
         options = (NO_TANGENT,) * (len(given) - len(spaces))
+        args = self.operands(args, y)
 
         def kind_pullback(ybar: Tangentlike) -> tuple:
             def pull(i: int, space: Projector) -> Tangentlike:
@@ -211,6 +217,9 @@ class Kind(Bound):
         return f"{self.label} of {name_of(self.f)}" + (f" ({self.line})" if self.line else "")
 
 
+_OPERANDS = (first, second)
+
+
 class ScalarRule(Kind):
     """Elementwise: ``partials[i](y, *args)`` is dy/dx_i, or a constant in ``constants[i]``.
 
@@ -220,7 +229,7 @@ class ScalarRule(Kind):
     name begins with an underscore is one that the partial does not look at, and no tape keeps it.
     """
 
-    __slots__ = ("_reads", "branch", "constants", "given", "needs", "partials")
+    __slots__ = ("_reads", "branch", "constants", "exact", "given", "needs", "partials")
     label = "scalar rule"
     elementwise = multiplies = True
 
@@ -233,6 +242,8 @@ class ScalarRule(Kind):
         self.given = partials
         self.constants = tuple(None if callable(p) else p for p in partials)
         self.partials = tuple(p if callable(p) else _constant(p) for p in partials)
+        # Whether no partial computes with an argument: a product's are its operands.
+        self.exact = all(p in _OPERANDS or not callable(p) for p in partials)
         self._reads: list[Any] = [None] * len(partials)
         # The answers of ``needed``, each found once.
         self.needs: dict[tuple[bool, ...], tuple] = {}
@@ -245,6 +256,11 @@ class ScalarRule(Kind):
             # Traced values first: an array of dask on the left would not leave the product to them.
             return xdot * factor if isinstance(xdot, Traced) else factor * xdot
         return xdot if constant is ONE else constant * xdot
+
+    def operands(self, args: tuple, y: Value) -> tuple:
+        if self.exact or len(args) == 1:
+            return args
+        return tuple([as_computed(x, y) for x in args])
 
     def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         y = f(*args, **kwargs)
@@ -330,6 +346,9 @@ class OutputsRule(Kind):
             )
         return y
 
+    def operands(self, args: tuple, y: Any) -> tuple:
+        return self._rows[0].operands(args, y[0])
+
     @property
     def rows(self) -> Iterable[Any]:
         return self._rows
@@ -374,40 +393,6 @@ def _reads(partial: Callable, count: int) -> list[bool]:
     if len(positions) < count:
         return [True] * count
     return [not p.name.startswith("_") for p in positions]
-
-
-class SelectionRule(Kind):
-    """``f(condition, a, b)`` takes each entry from ``a`` or from ``b``, as ``np.where`` does."""
-
-    __slots__ = ()
-    label = "selection rule"
-    adds = drops = elementwise = idles = True
-
-    def __init__(self, f: Function, line: str) -> None:
-        super().__init__(f, 3, set(), line)
-
-    def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
-        if i == 0:
-            return ZERO
-        return self.f(args[0], xdot, 0) if i == 1 else self.f(args[0], 0, xdot)
-
-    def pull(
-        self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
-    ) -> Tangentlike:
-        if i == 0:
-            return ZERO
-        xbar = self.f(args[0], ybar, 0) if i == 1 else self.f(args[0], 0, ybar)
-        return unbroadcast(xbar, space.shape)
-
-    def counts(
-        self, i: int, flags: Value, shape: tuple, args: tuple, kwargs: dict, space: Projector
-    ) -> Tangentlike:
-        chosen = args[0] if i == 1 else np.logical_not(args[0])
-        chosen = np.broadcast_to(chosen, shape) if flags is None else chosen * flags
-        return unbroadcast(chosen, space.shape)
-
-    def kept(self, active: list, y: Value, args: tuple) -> tuple[Any, tuple]:
-        return None, (args[0], None, None)
 
 
 def options_of(function: Callable, leading: int) -> set[str] | None:

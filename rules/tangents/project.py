@@ -154,7 +154,7 @@ def _project_to(x: Value) -> "Projector | Within":
         return ProjectObjects() if unknown else ProjectNothing()
     space = tangent_dtype(dtype)
     if space is None:
-        return ProjectObjects() if dtype.kind == "O" else ProjectNothing()
+        return ProjectObjects() if dtype.kind == "O" else ProjectNothing(shape_of(x))
     if number or isinstance(x, np.generic):
         return ProjectNumber(space)
     lazy = type(x) is not _array and is_lazy(plain := value(x))
@@ -273,9 +273,15 @@ def space_of(x: Value) -> Projector:
 
 
 class ProjectNothing(Projector):
-    """Projection for a value that cannot be perturbed, and has no tangents."""
+    """Projection for a value that cannot be perturbed, and has no tangents.
 
-    __slots__ = ()
+    An array of truths has a ``shape``, which tells its place among others that are joined.
+    """
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...] = ()) -> None:
+        self.shape = shape
 
     def project(self, xbar: Tangentlike) -> NoTangent:
         return NO_TANGENT

@@ -39,7 +39,7 @@ def total(y):
     """Return a sum over all numbers of a result, each with a weight of its own."""
     if isinstance(y, list | tuple | dict):
         return sum(map(total, y.values() if isinstance(y, dict) else y))
-    if not hasattr(y, "dtype") or kind_of(y) not in "fc":
+    if not hasattr(y, "dtype") or kind_of(y) not in "fcO":
         return 0.0
     weights = np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))
     return np.sum((np.real(y) + 0.5 * np.imag(y)) * weights)

@@ -86,6 +86,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 @composed(np.gradient, value="own")
 def gradient(f, *varargs, axis=None, edge_order=1):
     axes = normalize_axis_tuple(range(np.ndim(f)) if axis is None else axis, np.ndim(f))
+    f = f * 1.0 if dtype_of(f) is not None and dtype_of(f).kind in "iu" else f  # as NumPy does
     spacings = varargs or (1.0,)
     if len(spacings) == 1 and np.ndim(spacings[0]) == 0:
         spacings = spacings * len(axes)

@@ -90,6 +90,7 @@ def scaled_rule(f, by_order, *rows):
 
     def scaled_frule(tangents, f, *args):
         y = f(*args)
+        args = with_real_order(args)
         zdot = tangents[-1]
         outputs = y if several else (y,)
         ydots = [0.0] * len(rows)
@@ -109,6 +110,7 @@ def scaled_rule(f, by_order, *rows):
     def scaled_rrule(f, *args):
         y = f(*args)
         spaces = [ProjectTo(x) for x in args]
+        args = with_real_order(args)
 
         def pull_of_row(k, ybar):
             partial, rate = rows[k]
@@ -137,6 +139,11 @@ def scaled_rule(f, by_order, *rows):
 
     frule.register(f)(scaled_frule)
     rrule.register(f)(scaled_rrule)
+
+
+def with_real_order(args):
+    """Return arguments whose order is no unsigned integer: of that, one less than 0 is large."""
+    return *(v * 1.0 for v in args[:-1]), args[-1]
 
 
 def imaginary_rate(z):

@@ -22,10 +22,10 @@ from .... import (
     array_of,
     innermost,
     is_array,
+    snapshot,
     value,
     with_values,
 )
-from ....tracing.views import snapshot
 from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .controlled import controlled

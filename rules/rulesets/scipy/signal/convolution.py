@@ -10,7 +10,7 @@ import functools
 import numpy as np
 from scipy import signal
 
-from .... import bilinear_rule, composed, shape_of
+from .... import array_of, bilinear_rule, composed, shape_of
 from ...arrays.products import conj
 from ...arrays.shapes import pad_zeros
 from ..followed import followed
@@ -79,8 +79,10 @@ PAD_MODES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 def with_borders(x, b, boundary, fillvalue):
     """``x`` with as much of what is beyond its borders as a convolution with ``b`` meets."""
     widths = [(n - 1, n - 1) for n in np.shape(b)]
-    options = {"constant_values": fillvalue} if boundary == "fill" else {}
-    return np.pad(x, widths, PAD_MODES[boundary], **options)
+    if boundary != "fill":
+        return np.pad(x, widths, PAD_MODES[boundary])
+    # The value beyond may be no integer where all within are.
+    return np.pad(array_of(x) * 1.0, widths, "constant", constant_values=fillvalue)
 
 
 def part_of_full(y, a, b, mode, start):

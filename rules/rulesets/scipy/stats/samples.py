@@ -333,4 +333,4 @@ def entropy(pk, qk=None, base=None, axis=0):
         p, q = (x / np.sum(x, axis=-1, keepdims=True) for x in (p, q))
         terms = special.rel_entr(p, q)
     total = np.sum(terms, axis=-1)
-    return total if base is None else total / np.log(base)
+    return total if base is None else total / np.log(floats(base))

@@ -81,8 +81,6 @@ class SolverCallback:
             raise UnsuitedLoopError("a callback with many ways through it")
         try:
             self.take(*self.step.recorded_way([], captured, row))
-        except UnsuitedLoopError:
-            raise
         except NotRecordable as error:
             raise UnsuitedLoopError(str(error)) from error
 

@@ -214,10 +214,6 @@ def bilinear_zpk(z, p, k, fs):
     return zeros, (twice + p) / (twice - p), k * scale
 
 
-def with_zeros_before(x, n):
-    return np.flip(padded(np.flip(x), n))
-
-
 @composed(signal.lp2lp, value="own")
 def lp2lp(b, a, wo=1.0, *, own):
     b, a = vector(b), vector(a)

@@ -209,9 +209,9 @@ class ShapedCallback:
         NotRecordable, UnsuitedLoopError
         """
         function = RowFunction(self.of.builder, self.call, "a callback")
-        step, *way = function.loop(captured, row, RowLayout(map(_form_of, row)))
+        step, recorder, output = function.loop(captured, row, RowLayout(map(_form_of, row)))
         self.template = function.given
-        self.callback = of_parts(step, *way, self.of.exact)
+        self.callback = of_parts(step, recorder, output, self.of.exact)
         self.read = self._reader(step.layouts.given)
 
     def filled(self, given: list) -> Any:

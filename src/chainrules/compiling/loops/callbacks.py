@@ -7,7 +7,7 @@ does besides is found out, and a loop of calls is recorded call by call then.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,9 +156,17 @@ class CallbackRun:
         state[0], state[4], state[5], state[6] = 0, self.ways, 0, 0
         return self.ways > 0
 
-    def __call__(self, row: list) -> list:
-        """Return what one call gives."""
-        return self.layouts.given.read(self.entries(row))
+    def natively(self, call: Callable[[], Any]) -> Any:
+        """Return what ``call``, with machine code in it, gives; None where a way has none."""
+        while self.ready():
+            self.state[1] = 1
+            found = call()
+            if not self.state[6]:
+                return found
+            if self.callback.replays:
+                break
+            self.callback.add(self.plain, self.layouts.taken.read(self.taken[0]))
+        return None
 
     def entries(self, row: list) -> np.ndarray:
         """Return all numbers that one call gives, in an array that the next call writes into."""

@@ -49,7 +49,7 @@ from .sequences import (
     copied,
     gather,
     held,
-    joined,
+    joined_leaves,
     pull_item,
     released,
     stack,
@@ -268,7 +268,7 @@ def steps_in_segment(count: int, segment: int | None) -> int:
 
 def concatenated(pieces: list) -> Any:
     """Return stacks of results one after the other, as one stack."""
-    return joined(np.concatenate, pieces)
+    return joined_leaves(np.concatenate, pieces)
 
 
 def pair_of(step: Any) -> Any:

@@ -46,10 +46,10 @@ def stack(items: Any) -> Any:
     TypeError
         If the items are containers of different structure.
     """
-    return joined(_stack, items)
+    return joined_leaves(_stack, items)
 
 
-def joined(join: Callable[[Any], Any], items: Any) -> Any:
+def joined_leaves(join: Callable[[Any], Any], items: Any) -> Any:
     """Return ``join`` of numbers or arrays, or of those at each place of containers of these."""
 
     def look(items: Any) -> Any:

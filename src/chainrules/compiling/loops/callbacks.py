@@ -7,7 +7,7 @@ does besides is found out, and a loop of calls is recorded call by call then.
 """
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -155,18 +155,6 @@ class CallbackRun:
         state = self.state
         state[0], state[4], state[5], state[6] = 0, self.ways, 0, 0
         return self.ways > 0
-
-    def natively(self, call: Callable[[], Any]) -> Any:
-        """Return what ``call``, with machine code in it, gives; None where a way has none."""
-        while self.ready():
-            self.state[1] = 1
-            found = call()
-            if not self.state[6]:
-                return found
-            if self.callback.replays:
-                break
-            self.callback.add(self.plain, self.layouts.taken.read(self.taken[0]))
-        return None
 
     def entries(self, row: list) -> np.ndarray:
         """Return all numbers that one call gives, in an array that the next call writes into."""

@@ -17,11 +17,15 @@ def scipys(run: CallbackRun, k: int, a: Any, b: Any, options: dict) -> tuple:
     def in_python(t: float) -> float:
         return float(run.entries([t])[k])
 
-    def natively() -> tuple:
-        return tuple(integrate.quad(run.native_integrand(k), a, b, full_output=1, **options))
-
-    found: tuple | None = run.natively(natively)
-    return found or tuple(integrate.quad(in_python, a, b, full_output=1, **options))
+    while run.ready():
+        run.state[1] = 1
+        found: tuple = integrate.quad(run.native_integrand(k), a, b, full_output=1, **options)
+        if not run.state[6]:
+            return found
+        if run.callback.replays:
+            break
+        run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
+    return tuple(integrate.quad(in_python, a, b, full_output=1, **options))
 
 
 @functools.cache
@@ -41,16 +45,18 @@ def of_rule(run: CallbackRun, a: float, b: float, info: dict) -> np.ndarray:
     counts = np.array([info["last"], rule.size, width, sign, int(both)], np.int64)
     bound = np.array([0.0 if both or not infinite else low if sign > 0 else high])
     room = np.empty((rule.size + 3) * width)
-
-    def natively() -> np.ndarray:
-        sums, ends = np.zeros((3, width)), (info["alist"], info["blist"])
-        rule_sums()(*run.arrays, *ends, _table_of(rule), counts, bound, sums, room)
-        return sums
-
-    found: np.ndarray | None = run.natively(natively)
-    if found is not None:
-        found[0] *= -1 if a > b else 1
-        return found
+    while run.ready():
+        run.state[1] = 1
+        found = np.zeros((3, width))
+        ends = info["alist"], info["blist"]
+        rule_sums()(*run.arrays, *ends, _table_of(rule), counts, bound, found, room)
+        if not run.state[6]:
+            if a > b:
+                found[0] *= -1
+            return found
+        if run.callback.replays:
+            break
+        run.callback.add(run.plain, run.layouts.taken.read(run.taken[0]))
     nodes = LastNodes(a, b, info)
     values = run.rows(nodes.ts)
     weighed = np.abs(nodes.weights) @ np.abs(values[nodes.numbers])

@@ -67,7 +67,12 @@ class MovedRow:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", metavar="NAME", default="", help="workloads that contain NAME")
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        default="",
+        help="workloads that contain NAME, or one of NAME,NAME",
+    )
     parser.add_argument("--quick", action="store_true", help="a few rounds: rough")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables to FILE")
     options = parser.parse_args()
@@ -84,7 +89,7 @@ def main() -> int:
         lines += ["", f"**{title}**", "", heading()]
         print("\n".join(lines[-4:]), flush=True)
         for workload in found:
-            if options.only.lower() in workload.name.lower():
+            if any(part in workload.name.lower() for part in options.only.lower().split(",")):
                 row = row_of(workload, options.quick)
                 lines.append(str(row))
                 print(row, flush=True)

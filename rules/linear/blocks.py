@@ -93,6 +93,16 @@ ARITHMETIC = {
 _operators = ARITHMETIC | {operator.neg, operator.pos}
 
 
+def entering(rules: dict[Any, Callable], functions: tuple) -> Callable[[Callable], Callable]:
+    """Return a decorator that enters into ``rules`` what it decorates, for these functions."""
+
+    def register(rule: Callable) -> Callable:
+        rules.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return register
+
+
 def block_rule(*functions: Function) -> Callable[[Callable], Callable]:
     """Register how functions run on a block that do not say it with their rule.
 
@@ -100,13 +110,7 @@ def block_rule(*functions: Function) -> Callable[[Callable], Callable]:
     and so may be the parts of a list. It returns an array with the directions as its first axis
     (a tuple of these for a function of several results), or NotImplemented.
     """
-
-    def register(rule: Callable) -> Callable:
-        for f in functions:
-            _rules[f] = rule
-        return rule
-
-    return register
+    return entering(_rules, functions)
 
 
 def batch_form(*functions: Function) -> Callable[[Callable], Callable]:
@@ -114,13 +118,7 @@ def batch_form(*functions: Function) -> Callable[[Callable], Callable]:
 
     As ``block_rule``; it is asked where that gives no answer, and before the rule of the function.
     """
-
-    def register(form: Callable) -> Callable:
-        for f in functions:
-            _forms[f] = form
-        return form
-
-    return register
+    return entering(_forms, functions)
 
 
 def entry_by_entry(is_so: Callable[[Function], bool]) -> Callable[[Function], bool]:

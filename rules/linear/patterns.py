@@ -24,7 +24,7 @@ from ..signatures import name_of
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.level import value
-from .blocks import Block, blocks_in, is_elementwise, run_on_block
+from .blocks import Block, blocks_in, entering, is_elementwise, run_on_block
 
 
 class Pattern:
@@ -67,13 +67,7 @@ def pattern_rule(*functions: Function) -> Callable[[Callable], Callable]:
     in which the call is linear, and returns one, or NotImplemented. Of the numbers in other
     arguments it may look at which are zero, and at nothing else: see ``what_is_read``.
     """
-
-    def register(rule: Callable) -> Callable:
-        for f in functions:
-            _rules[f] = rule
-        return rule
-
-    return register
+    return entering(_rules, functions)
 
 
 def matrix(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:

@@ -30,9 +30,6 @@ class NonDifferentiable(Kind):
     label = "non-differentiable"
     constant = True
 
-    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        return args, kwargs
-
     def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         return self.run(f, tuple(map(value, args)), {k: value(x) for k, x in kwargs.items()})
 

@@ -90,33 +90,31 @@ def _line_of(function: Callable) -> str:
     return f" ({where})" if where else ""
 
 
-def _none_given(f: Function | str, i: int, where: str = "", role: str = "pullback") -> RuleError:
+def _none_given(f: Function | str, i: int, where: str = "") -> RuleError:
     argument = f"argument {i}" if i >= 0 else "the function itself"
     return RuleError(
-        f"the {role} of {name_of(f)} gave None for {argument}{where}.\n"
+        f"the pullback of {name_of(f)} gave None for {argument}{where}.\n"
         "  return NoTangent() for what cannot be perturbed, ZeroTangent() where nothing arrives"
     )
 
 
-def check_shape(
-    xbar: Tangentlike, space: Projector, f: Function | str, i: int, role: str = "pullback"
-) -> Any:
+def check_shape(xbar: Tangentlike, space: Projector, f: Function | str, i: int) -> Any:
     """Bring what a rule returned into ``space``, and refuse another shape by name."""
     if space.holds(xbar):
         return xbar
     if isinstance(xbar, NotImplementedTangent):
         raise xbar.error()
     if xbar is None:
-        raise _none_given(f, i, role=role)
+        raise _none_given(f, i)
     shape = getattr(space, "shape", None)
     if shape is not None and not isinstance(xbar, AbstractZero | Tangent | Thunk):
         given = shape_of(xbar)
         if given != shape:
             raise TangentError(
-                f"the {role} of {name_of(f)} gave argument {i} a cotangent of shape {given};\n"
+                f"the pullback of {name_of(f)} gave argument {i} a cotangent of shape {given};\n"
                 f"  the argument has shape {shape}."
             )
     try:
         return space(xbar)
     except TangentError as error:
-        raise TangentError(f"the {role} of {name_of(f)}, argument {i}: {error}") from None
+        raise TangentError(f"the pullback of {name_of(f)}, argument {i}: {error}") from None

@@ -96,8 +96,11 @@ def on_copies(program):
     return dataclasses.replace(program, body=(*lines, *program.body))
 
 
+REFUSED = "refused"
+
+
 def difference(program, mode):
-    """Say where a compiled program differs from the eager one, if it does."""
+    """Say where a compiled program differs from the eager one, if it does, or REFUSED."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         f, xs = program.build()
@@ -108,7 +111,7 @@ def difference(program, mode):
             try:
                 found = outcome(g, y)
             except CompileError:
-                return None  # it is refused, with the reason
+                return REFUSED  # with the reason
             if found_difference := differs(found, expected):
                 return f"{mode}, call {k}: {found_difference}"
     return None
@@ -122,8 +125,10 @@ def test_random_programs(name):
     def holds(program):
         if not program.inputs or LEAKING.search(program.source()):
             return
-        for one in (program, on_copies(program)):
-            for mode in MODES:
-                assert not (found := difference(one, mode)), f"{found}\n{one.source()}"
+        for mode in MODES:
+            found = difference(program, mode)
+            if found == REFUSED:  # as nearly always where it writes into an argument
+                found = difference(on_copies(program), mode)
+            assert found in (None, REFUSED), f"{found}\n{program.source()}"
 
     holds()

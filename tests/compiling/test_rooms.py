@@ -41,3 +41,26 @@ def test_public_classes_of_the_compiler_are_named_once_in_the_house():
     counts = Counter(name for path in HOUSE for name in classes(path))
     ours = set().union(*(classes(path) for path in HOUSE if COMPILER in path.parents))
     assert [] == sorted(name for name in ours if counts[name] > 1)
+
+
+def test_all_ways_into_machine_code_read_the_one_table_of_functions():
+    """A lowering without a row is never asked for, and a row without one promises too much."""
+    pytest.importorskip("llvmlite")
+    pytest.importorskip("scipy")
+    from chainrules.compiling.ir.lowering import FUNCTIONS
+    from chainrules.compiling.native.operations import OPCODES
+    from chainrules.compiling.passes import (
+        factor_sharing,
+        groups,
+        lookups,
+        matrix_steps,
+        scalar_steps,
+        step_views,
+    )
+
+    loops = groups._REDUCTIONS + groups._PRODUCTS + groups._RUNNING + groups._JOINED
+    of_matrices = matrix_steps.MATRIX_STEPS | matrix_steps.SEVERAL | factor_sharing.STANDS_FOR
+    entries = scalar_steps.STEPS | lookups.LOOKUPS | step_views.PARTS_OF
+    named = {row.does for row in FUNCTIONS.values()} - {""}
+    assert named == {*loops, *of_matrices, *entries}
+    assert {row.op for row in FUNCTIONS.values()} - {""} <= OPCODES.keys()

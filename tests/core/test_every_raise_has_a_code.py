@@ -88,3 +88,13 @@ def test_no_exception_is_left_over():
     }
     for place in {**AS_THE_ORIGINAL, **INSIDE}:
         assert any(path.startswith(place) for path in builtin), place
+
+
+def test_each_missing_rule_names_the_line_of_the_user():
+    texts = [
+        (path, ast.unparse(call))
+        for path, name, call in raised()
+        if name == "MissingRuleError" and path.startswith("rules/rulesets/")
+    ]
+    assert len(texts) > 50
+    assert [] == [(path, text) for path, text in texts if "line" not in text]

@@ -1,6 +1,5 @@
 """chainrules.numpy: NumPy's own names, with creation functions that see traced values."""
 
-import math
 import subprocess
 import sys
 
@@ -235,31 +234,3 @@ def test_a_rule_for_a_function_shown_here_is_the_functions():
 
     assert cr.rrule(numpy.linalg.cond, Operator())[0] == 2.0
     assert cr.rrule(np.linalg.cond, Operator())[0] == 2.0
-
-
-def test_traced_and_batched_arrays_answer_for_their_namespace():
-    def f(x):
-        xp = x.__array_namespace__()
-        y = xp.zeros(2)
-        y[0] = x[0] ** 2
-        return xp.sum(y * xp.sin(x))
-
-    x = numpy.array([1.0, 2.0])
-    expected = [2 * math.sin(1.0) + math.cos(1.0), 0.0]
-    numpy.testing.assert_allclose(cr.grad(f)(x), expected)
-    numpy.testing.assert_allclose(cr.jacfwd(f)(x), expected)
-    numpy.testing.assert_allclose(cr.compile(cr.grad(f))(x), expected)
-    numpy.testing.assert_allclose(cr.vmap(f)(numpy.stack([x, x])), [f(x)] * 2)
-    with pytest.raises(ValueError, match="1999"):
-        cr.grad(lambda x: x.__array_namespace__(api_version="1999"))(x)
-
-
-def test_array_namespace_of_a_traced_array():
-    compat = pytest.importorskip("array_api_compat")
-
-    def f(x):
-        xp = compat.array_namespace(x)
-        return xp.sum(xp.sin(x) * xp.asarray([1.0, 2.0]))
-
-    x = numpy.array([1.0, 2.0])
-    numpy.testing.assert_allclose(cr.grad(f)(x), numpy.cos(x) * [1.0, 2.0])

@@ -16,6 +16,7 @@ A function that no test is seen to enter is tried on those of its module's folde
 import argparse
 import ast
 import contextlib
+import functools
 import importlib.util
 import json
 import os
@@ -229,6 +230,12 @@ def replaced(source, node, text):
     return "".join(lines)
 
 
+@functools.cache
+def sites_in(path):
+    """List what can be broken in a file."""
+    return list(sites(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def mutants(seed):
     """List mutants in a random order: one of each room, then another of each, and so on.
 
@@ -241,7 +248,7 @@ def mutants(seed):
             file = path.relative_to(TOP).as_posix()
             if not is_tried(file):
                 continue
-            for node, line, kind, text in sites(ast.parse(path.read_text(encoding="utf-8"))):
+            for node, line, kind, text in sites_in(path):
                 rooms[room_of(file)][kind].append((file, node, line, kind, text))
     piles = {}
     for room, kinds in sorted(rooms.items()):

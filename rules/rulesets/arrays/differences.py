@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import (
     Pattern,
     astype,
@@ -277,7 +277,8 @@ def interp_of_number(x, x0, xp, fp):
 def interp(x, xp, fp, left=None, right=None, period=None):
     if any(is_lazy(value(x)) for x in (x, xp, fp)):
         raise MissingRuleError(
-            "np.interp of an array of dask has no derivative: dask has no such function.\n"
+            "np.interp of an array of dask has no derivative: dask has no such function"
+            f", in {user_line()}.\n"
             "  compute the array before, or write the pieces with np.where"
         )
     given = x, xp, fp

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import dtype_of, getitem, linear_rule, refuse_too_many
 from .reductions import sum_pattern
 from .shapes import pad_zeros
@@ -72,7 +72,8 @@ def transformed(space, s, axes):
     axes = [axis % space.ndim for axis in np.atleast_1d(axes).tolist()]
     if len(set(axes)) < len(axes):
         raise MissingRuleError(
-            f"the rules of the Fourier transforms do not support repeated axes {tuple(axes)}.\n"
+            f"the rules of the Fourier transforms do not support repeated axes {tuple(axes)}"
+            f", in {user_line()}.\n"
             "  call the transforms one after the other"
         )
     lengths = [None] * len(axes) if s is None else s

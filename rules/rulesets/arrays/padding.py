@@ -6,7 +6,7 @@ what pads an axis depends on the axes before it, with their padding.
 
 import numpy as np
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import array_of, astype, composed, dtype_of, is_traced, value
 from .building import indices_of, number_or_array
 from .shapes import pad_widths, pad_zeros
@@ -20,7 +20,7 @@ def pad(array, pad_width, mode="constant", **options):
     if callable(mode):
         raise MissingRuleError(
             "the rule of numpy.pad does not support a function as mode: it writes into plain "
-            "arrays.\n  build the parts, and join them with np.concatenate"
+            f"arrays, in {user_line()}.\n  build the parts, and join them with np.concatenate"
         )
     check_call(array, pad_width, mode, options)
     if mode == "empty":
@@ -42,7 +42,8 @@ def check_call(array, pad_width, mode, options):
     np.pad(zeros, pad_width, mode, **plain)
     if dtype_of(array).kind in "iu" and mode in ("linear_ramp", "mean", "median"):
         raise MissingRuleError(
-            f"numpy.pad with mode={mode!r} rounds integers, and would lose their derivatives.\n"
+            f"numpy.pad with mode={mode!r} rounds integers, and would lose their derivatives"
+            f", in {user_line()}.\n"
             "  convert the array before, with x.astype(float)"
         )
 

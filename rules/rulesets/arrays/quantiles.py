@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import astype, composed, reduction_rule, value, with_values, write_out
 from .accumulations import in_lanes
 from .elementwise import as_array, or_one
@@ -40,7 +40,7 @@ def median_weights(median, a, y, axis, overwrite_input=False):
     if np.iscomplexobj(a):
         raise MissingRuleError(
             f"np.{median.__name__} of complex numbers, ordered by their real parts first, has no "
-            "rule.\n  take it of the real and of the imaginary part"
+            f"rule, in {user_line()}.\n  take it of the real and of the imaginary part"
         )
     if 0 in np.shape(a):  # NumPy's quantiles do not take it
         return np.zeros(np.shape(a), bool), np.ones(np.shape(a))

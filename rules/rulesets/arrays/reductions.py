@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import (
     Pattern,
     astype,
@@ -158,7 +158,7 @@ def refuse_complex_spread(x, dtype=None, **options):
     if dtype is not None and np.iscomplexobj(x):
         raise MissingRuleError(
             f"a variance or a deviation of complex numbers is real, and has no rule with "
-            f"dtype={np.dtype(dtype)}.\n  leave out dtype"
+            f"dtype={np.dtype(dtype)}, in {user_line()}.\n  leave out dtype"
         )
     return options
 

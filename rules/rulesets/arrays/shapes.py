@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import (
     Block,
     aligned,
@@ -33,7 +33,8 @@ def as_it_lies(x, order="C", **options):
         return options
     if order in ("K", "k") and len(shape_of(x)) > 1:
         raise MissingRuleError(
-            "order='K' follows the strides of the array, and its tangent may have others.\n"
+            "order='K' follows the strides of the array, and its tangent may have others"
+            f", in {user_line()}.\n"
             "  write order='A', which is the same for contiguous arrays, or "
             "np.ravel(np.transpose(x, axes))"
         )

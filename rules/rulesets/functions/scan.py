@@ -29,12 +29,9 @@ from ... import (
     AbstractZero,
     NoTangent,
     Tangent,
-    Within,
     call,
     child_tangents,
-    children,
     describe,
-    fold,
     frule,
     is_array,
     is_traced,
@@ -49,10 +46,10 @@ from .sequences import (
     Constant,
     ResultStructure,
     Sequence,
-    columns,
     copied,
     gather,
     held,
+    joined_leaves,
     pull_item,
     released,
     stack,
@@ -271,14 +268,7 @@ def steps_in_segment(count: int, segment: int | None) -> int:
 
 def concatenated(pieces: list) -> Any:
     """Return stacks of results one after the other, as one stack."""
-    return fold(_joined, pieces)
-
-
-def _joined(pieces: list) -> Any:
-    parts = children(pieces[0])
-    if parts is not None:
-        return Within(zip(columns(pieces, parts.keys)), parts.rebuild)
-    return None if all(piece is None for piece in pieces) else np.concatenate(pieces)
+    return joined_leaves(np.concatenate, pieces)
 
 
 def pair_of(step: Any) -> Any:

@@ -4,6 +4,7 @@ A *stack* of numbers or arrays has one more axis, the first; a stack of containe
 container of stacks.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -45,15 +46,22 @@ def stack(items: Any) -> Any:
     TypeError
         If the items are containers of different structure.
     """
-    return fold(_stack, items)
+    return joined_leaves(_stack, items)
+
+
+def joined_leaves(join: Callable[[Any], Any], items: Any) -> Any:
+    """Return ``join`` of numbers or arrays, or of those at each place of containers of these."""
+
+    def look(items: Any) -> Any:
+        parts = children(items[0])
+        if parts is not None:
+            return Within(zip(columns(items, parts.keys)), parts.rebuild)
+        return None if all(item is None for item in items) else join(items)
+
+    return fold(look, items)
 
 
 def _stack(items: Any) -> Any:
-    parts = children(items[0])
-    if parts is not None:
-        return Within(zip(columns(items, parts.keys)), parts.rebuild)
-    if all(item is None for item in items):
-        return None
     # NumPy takes long to stack many numbers, and not to make an array of them.
     return np.stack(items) if any(is_array(item) for item in items) else array_of(list(items))
 

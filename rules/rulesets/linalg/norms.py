@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError
+from ....config import MissingRuleError, user_line
 from ... import composed, primitive, reduction_rule, value
 from ..arrays.products import conj
 from ..arrays.quotients import quotient
@@ -81,7 +81,7 @@ def vector_norm_along(x, ord, axis, keepdims):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     if np.ndim(ord) > 0:
         raise MissingRuleError(
-            "np.linalg.norm of several orders at once has no rule.\n"
+            f"np.linalg.norm of several orders at once has no rule, in {user_line()}.\n"
             "  write np.stack([np.linalg.norm(x, p) for p in orders])"
         )
     return power_norm(x, float(ord), axis, keepdims)

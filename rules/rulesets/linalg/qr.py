@@ -19,11 +19,12 @@ def factors(a, mode):
     rows, columns = np.shape(a)[-2:]
     if mode == "raw":
         raise MissingRuleError("the rule of numpy.linalg.qr does not support mode='raw', which "
-                               "gives LAPACK's reflections.\n  use mode='reduced'")  # fmt: skip
+                               "gives LAPACK's reflections"
+                               f", in {user_line()}.\n  use mode='reduced'")  # fmt: skip
     if mode == "complete" and rows > columns:
         raise MissingRuleError(
             "the rule of numpy.linalg.qr does not support mode='complete' for a tall matrix: the "
-            "columns that complete q are known up to a rotation only.\n"
+            f"columns that complete q are known up to a rotation only, in {user_line()}.\n"
             "  use mode='reduced'; the projector on the rest is np.eye(m) - q @ q.conj().T"
         )
     q, r = np.linalg.qr(a)

@@ -388,10 +388,8 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
     times, y0 = array_of(t), np.ravel(as_float(y0))
     f = evaluator(build, swapped=not tfirst)
     plain_times = np.asarray(value(times), float)
-    tolerances = {
-        name: constants.get(name) if constants.get(name) is not None else 1.49012e-8
-        for name in ("rtol", "atol")
-    }
+    given = {name: x for name, x in constants.items() if x is not None}
+    tolerances = {name: given.get(name, 1.49012e-8) for name in ("rtol", "atol")}
     if constants.get("hmax"):
         tolerances["max_step"] = constants["hmax"]
     moves = len(plain_times) > 1 and plain_times[0] != plain_times[-1]
@@ -405,10 +403,8 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
         def run_again(known, level):
             bound = evaluator(lambda: known, swapped=not tfirst)()
             rhs = plainly(bound, (), "odeint", line, level)
-            reached = plain_times[[0, -1]]
-            return another_solution(
-                rhs, reached, value(y0), info["nfe"][-1], tolerances, plain_times
-            )
+            reached, start = plain_times[[0, -1]], value(y0)
+            return another_solution(rhs, reached, start, info["nfe"][-1], tolerances, plain_times)
 
         took = build.run_plain(run_again, "scipy.integrate.odeint")
         plan = plan_of(*took, plain_times, warn)

@@ -280,6 +280,12 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
         return TracedBSpline(t, own.c, k, extrapolate)
 
     @classmethod
+    def from_power_basis(cls, pp, bc_type="not-a-knot"):
+        if innermost((pp.c, pp.x)) is not None:
+            refuse("BSpline.from_power_basis", "write make_interp_spline of the samples")
+        return super().from_power_basis(pp, bc_type)
+
+    @classmethod
     def design_matrix(cls, x, t, k, extrapolate=False):
         if innermost((x, t)) is not None:
             refuse("BSpline.design_matrix", "write BSpline(t, np.eye(n), k)(x)")

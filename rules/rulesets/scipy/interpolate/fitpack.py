@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, innermost, library_value, value, with_values
+from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
 from ..traced_objects import as_float, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
@@ -64,7 +64,9 @@ def followed_by(tck):
 def spalde(x, tck):
     if np.ndim(x):
         return [spalde(part, tck) for part in array_of(x)]
-    t, c, k = tck.tck if is_spline(tck) else tck
+    if is_spline(tck):
+        return interpolate.spalde(value(x), followed_by(tck))  # SciPy's own error
+    t, c, k = tck
     if is_parametric((t, c, k)):
         return [spalde(x, (t, part, k)) for part in c]
     own = library_value(interpolate.spalde, (x, (t, c, k)), {})
@@ -113,6 +115,24 @@ def splantider(tck, n=1):
         return tck.antiderivative(n)
     return stepped(interpolate.splantider, integrated, tck, n) if n >= 0 else splder(tck, -n)
 
+
+def of_traced_splines(f, body):
+    """Return SciPy's ``f``, which sees the traced numbers in an object of ours."""
+
+    @functools.wraps(f)
+    def seeing(*args, **kwargs):
+        given = (*args, *kwargs.values())
+        if any(isinstance(x, TracedBSpline) for x in given):
+            return body(*args, **kwargs)
+        return f(*args, **kwargs) if innermost(given) is None else call(f, args, kwargs)
+
+    return seeing
+
+
+INSTEAD = {
+    body.__name__: of_traced_splines(getattr(interpolate, body.__name__), body)
+    for body in (splev, spalde, splint, splder, splantider)
+}
 
 # ---- fits ---------------------------------------------------------------------------------------
 
@@ -178,9 +198,6 @@ def splprep(x, w=None, u=None, ub=None, ue=None, k=3, task=0, s=None, t=None, fu
     u = with_values(as_float(u), own_u)
     t, c = curve(u, x, None, ub, ue, k, None, own_t, np.stack(own_c, axis=-1))
     return [t, list(c.T), k], u
-
-
-INSTEAD = {}
 
 
 @functools.wraps(interpolate.make_splrep)

@@ -279,6 +279,12 @@ class Follows(metaclass=StandIn):
         self._keep(c, x, True if extrapolate is None else extrapolate, axis)
         return self
 
+    @classmethod
+    def from_spline(cls, tck, extrapolate=None):
+        if innermost(getattr(tck, "tck", tck)) is not None:
+            refuse("PPoly.from_spline", "write BSpline(t, c, k), which has nearly the same methods")
+        return super().from_spline(tck, extrapolate)
+
     def _keep(self, c, x, extrapolate, axis):
         self._traced, self.extrapolate, self.axis = (c, x), extrapolate, axis
 

@@ -6,7 +6,7 @@ At repeated eigenvalues exact is what is exact of ``numpy.linalg.eigh`` and ``ei
 import numpy as np
 from scipy import linalg
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import (
     composed,
     pair_rule,
@@ -45,7 +45,8 @@ def first_above(bound):
     def first(w):
         if w.ndim > 1:
             raise MissingRuleError(
-                "the rules of scipy.linalg for eigenvalues in an interval take one matrix.\n"
+                "the rules of scipy.linalg for eigenvalues in an interval take one matrix"
+                f", in {user_line()}.\n"
                 "  call the function for each matrix"
             )
         return int(np.sum(w <= bound))
@@ -167,7 +168,7 @@ def eig_banded(a_band, lower=False, eigvals_only=False, select="a", select_range
     if not eigvals_only and np.iscomplexobj(a_band):
         raise MissingRuleError(
             "the rule of scipy.linalg.eig_banded has no eigenvectors of complex matrices: LAPACK "
-            "keeps no phase.\n  use eigh of the matrix, or eigvals_banded"
+            f"keeps no phase, in {user_line()}.\n  use eigh of the matrix, or eigvals_banded"
         )
     return spectrum(lower_triangle(a_band, lower), own, eigvals_only, first=first)
 
@@ -200,7 +201,7 @@ def refuse_homogeneous(homogeneous_eigvals):
     if homogeneous_eigvals:
         raise MissingRuleError(
             "the rules of scipy.linalg.eig do not support homogeneous_eigvals=True: only the "
-            "ratio of the two is known.\n  use the eigenvalues themselves"
+            f"ratio of the two is known, in {user_line()}.\n  use the eigenvalues themselves"
         )
 
 
@@ -225,7 +226,7 @@ def eig(a, b=None, left=False, right=True, homogeneous_eigvals=False, *, own):
     if own_vectors and b is not None and np.iscomplexobj(own_vectors[0]):
         raise MissingRuleError(
             "the rule of scipy.linalg.eig has no complex eigenvectors of two matrices: LAPACK "
-            "keeps no phase.\n  use eig(solve(b, a)), or eigvals(a, b)"
+            f"keeps no phase, in {user_line()}.\n  use eig(solve(b, a)), or eigvals(a, b)"
         )
     vectors = []
     if left:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, pair_rule, primitive, seen, value
 from ...arrays.products import adjoint
 from .equations import twice_hermitian
@@ -12,11 +12,7 @@ from .systems import nearly_singular, transpose
 
 COMPLETED = (
     "the rule of scipy.linalg.{} does not support mode='full' for a {} matrix: what completes q is "
-    "known up to a rotation only.\n  use mode='economic'; the projector on the rest is {}"
-)
-RAW = (
-    "the rule of scipy.linalg.qr does not support mode='raw', which gives LAPACK's reflections.\n"
-    "  use mode='economic'"
+    "known up to a rotation only, in {}.\n  use mode='economic'; the projector on the rest is {}"
 )
 
 
@@ -25,9 +21,14 @@ def qr(a, mode="full", pivoting=False):
     """By NumPy's rule, for the columns in the order that pivoting found; the order is constant."""
     rows, columns = np.shape(a)[-2:]
     if mode == "raw":
-        raise MissingRuleError(RAW)
+        raise MissingRuleError(
+            "the rule of scipy.linalg.qr does not support mode='raw', which gives LAPACK's "
+            f"reflections, in {user_line()}.\n  use mode='economic'"
+        )
     if mode == "full" and rows > columns:
-        raise MissingRuleError(COMPLETED.format("qr", "tall", "np.eye(m) - q @ q.conj().T"))
+        raise MissingRuleError(
+            COMPLETED.format("qr", "tall", user_line(), "np.eye(m) - q @ q.conj().T")
+        )
     order = ()
     if pivoting:
         order = (linalg.qr(value(a), mode="r", pivoting=True)[1],)
@@ -56,7 +57,9 @@ def rq(a, mode="full", *, own):
     """
     rows, columns = np.shape(a)[-2:]
     if mode == "full" and columns > rows:
-        raise MissingRuleError(COMPLETED.format("rq", "wide", "np.eye(n) - q.conj().T @ q"))
+        raise MissingRuleError(
+            COMPLETED.format("rq", "wide", user_line(), "np.eye(n) - q.conj().T @ q")
+        )
     q, r = np.linalg.qr(adjoint(np.flip(a, -2)))
     q, r = np.flip(adjoint(q), -2), np.flip(adjoint(r), (-2, -1))
     k = min(rows, columns)
@@ -147,7 +150,8 @@ def subspace_angles(A, B):  # noqa: N803
         if np.any(np.linalg.matrix_rank(x) < min(np.shape(x)[-2:])):
             raise MissingRuleError(
                 "the rule of scipy.linalg.subspace_angles needs matrices of full rank: the "
-                "dimension of the subspace may change.\n  leave out columns that depend on others"
+                "dimension of the subspace may change"
+                f", in {user_line()}.\n  leave out columns that depend on others"
             )
     q, other = np.linalg.qr(A)[0], np.linalg.qr(B)[0]
     if np.shape(q)[-1] < np.shape(other)[-1]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import is_traced
 
 # The names of the modes in np.pad.
@@ -37,12 +37,14 @@ def checked(output, name):
     """Refuse arrays to write into, and dtypes that are not for numbers with derivatives."""
     if isinstance(output, np.ndarray) or is_traced(output):
         raise MissingRuleError(
-            f"scipy.ndimage.{name} cannot write a result with a derivative into output.\n"
+            f"scipy.ndimage.{name} cannot write a result with a derivative into output"
+            f", in {user_line()}.\n"
             "  leave output out, and use the array that is returned"
         )
     if output is not None and np.dtype(output).kind not in "fc":
         raise MissingRuleError(
-            f"scipy.ndimage.{name} with output={output!r} rounds, and has no derivative.\n"
+            f"scipy.ndimage.{name} with output={output!r} rounds, and has no derivative"
+            f", in {user_line()}.\n"
             "  give a dtype of floats, or cr.value(input)"
         )
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import ndimage
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, composed_each, getitem, is_traced, value
 
 
@@ -146,7 +146,8 @@ def of_set_pixels(f, input, *args, **options):
     """Distances depend on which pixels are not zero alone, and on how far apart pixels are."""
     if is_traced((args, options)):
         raise MissingRuleError(
-            f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are.\n"
+            f"scipy.ndimage.{f.__name__} has no derivative in how far apart pixels are"
+            f", in {user_line()}.\n"
             "  give sampling=cr.value(...), and scale the result"
         )
     return f(value(input), *args, **options)

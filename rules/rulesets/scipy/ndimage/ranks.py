@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import ndimage
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, composed_each, getitem, is_traced, value
 from .boundaries import CONSTANT_MODES, checked, normalized, per_axis, places
 
@@ -71,7 +71,8 @@ def as_chosen(y, own, name):
     """Return ``y``, whose numbers are those of ``own`` unless SciPy chose otherwise."""
     if not np.allclose(value(y), own, rtol=1e-5, equal_nan=True):
         raise MissingRuleError(
-            f"scipy.ndimage.{name} chose other numbers here than those of its footprint.\n"
+            f"scipy.ndimage.{name} chose other numbers here than those of its footprint"
+            f", in {user_line()}.\n"
             "  leave holes out of footprints along one axis: SciPy goes by their size alone"
         )
     return y

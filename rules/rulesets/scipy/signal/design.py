@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import signal
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, composed_each, linear_rule, primitive, value
 from ..fft import fft_, irfft
 from ..fft import ifft as ifft_
@@ -136,7 +136,8 @@ def firwin2(numtaps, freq, gain, *, nfreqs=None, window="hamming", antisymmetric
     refuse_traced(signal.firwin2, freq=freq, fs=fs)
     freq, gain = np.asarray(freq, float), array(gain)
     if np.any(np.diff(freq) == 0):
-        raise MissingRuleError("scipy.signal.firwin2 has no rule for a gain that jumps.\n"
+        raise MissingRuleError("scipy.signal.firwin2 has no rule for a gain that jumps"
+                               f", in {user_line()}.\n"
                                "  write two frequencies that are a little apart")  # fmt: skip
     nfreqs = 1 + 2 ** math.ceil(math.log2(numtaps)) if nfreqs is None else nfreqs
     x = np.linspace(0.0, freq[-1], nfreqs)
@@ -153,7 +154,8 @@ def firwin2(numtaps, freq, gain, *, nfreqs=None, window="hamming", antisymmetric
 def minimum_phase(h, method="homomorphic", n_fft=None, *, half=True, own):
     """The cepstrum, folded onto positive times. Source: Oppenheim, Schafer (2009), 13.5."""
     if method != "homomorphic":
-        raise MissingRuleError("scipy.signal.minimum_phase has a rule for method='homomorphic'.\n"
+        raise MissingRuleError("scipy.signal.minimum_phase has a rule for method='homomorphic'"
+                               f", in {user_line()}.\n"
                                "  write method='homomorphic'")  # fmt: skip
     count = np.shape(h)[0]
     n = 2 ** math.ceil(math.log2(2 * (count - 1) / 0.01)) if n_fft is None else int(n_fft)

@@ -8,7 +8,7 @@ coefficients, run backwards.
 import numpy as np
 from scipy import signal
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     NoTangent,
@@ -305,7 +305,8 @@ def both_ways(run, x, axis, padtype, n):
 def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
     if method == "gust":
         raise MissingRuleError(
-            "scipy.signal.filtfilt with method='gust' has no rule yet.\n  write method='pad'"
+            "scipy.signal.filtfilt with method='gust' has no rule yet"
+            f", in {user_line()}.\n  write method='pad'"
         )
     b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
     n = 3 * max(np.shape(b)[0], np.shape(a)[0]) if padlen is None else padlen

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import ndimage, signal
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import bilinear_rule, composed, composed_each, is_traced, primitive, seen, value
 from ...arrays.products import conj
 from .. import ndimage as rules_of_ndimage  # noqa: F401 - loads them
@@ -52,7 +52,8 @@ bilinear_rule(polyphase, filter_pull, signal_pull)
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or is_traced(cval) or (cval != 0 and is_traced(h)):
         raise MissingRuleError(
-            "scipy.signal.upfirdn has a derivative for zeros beyond the borders alone.\n"
+            "scipy.signal.upfirdn has a derivative for zeros beyond the borders alone"
+            f", in {user_line()}.\n"
             "  extend x by np.pad, and leave mode and cval out"
         )
     y = polyphase(array(h), along_last(array(x), axis), up, down)
@@ -69,7 +70,8 @@ def resample_poly(
     if padtype not in (*BACKGROUNDS, "constant") or is_traced(cval):
         raise MissingRuleError(
             "scipy.signal.resample_poly has a derivative for padtype 'constant', 'mean', "
-            "'median', 'minimum' and 'maximum', and a constant cval.\n  use one of them"
+            "'median', 'minimum' and 'maximum', and a constant cval"
+            f", in {user_line()}.\n  use one of them"
         )
     x = along_last(array(x), axis)
     common = math.gcd(int(up), int(down))
@@ -99,7 +101,7 @@ def resample_poly(
 def decimate(x, q, n=None, ftype="iir", axis=-1, zero_phase=True, *, own):
     if ftype not in ("iir", "fir"):
         raise MissingRuleError(
-            "scipy.signal.decimate has a derivative for ftype='iir' and 'fir'.\n"
+            f"scipy.signal.decimate has a derivative for ftype='iir' and 'fir', in {user_line()}.\n"
             "  write signal.filtfilt or signal.lfilter with the filter, and take each q-th entry"
         )
     x = array(x)

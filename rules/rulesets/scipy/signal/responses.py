@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy import signal
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, composed_each, is_traced, library_value, value, with_values
 from .filters import array, filtered, padded
 
@@ -16,7 +16,7 @@ def refuse_traced(f, **options):
     for name, x in options.items():
         if is_traced(x):
             raise MissingRuleError(
-                f"scipy.signal.{f.__name__} has no derivative in {name}.\n"
+                f"scipy.signal.{f.__name__} has no derivative in {name}, in {user_line()}.\n"
                 f"  write {name}=cr.value(...), where no derivative is wanted"
             )
 
@@ -135,7 +135,8 @@ def normalize(b, a, *, own):
 @composed(signal.zpk2tf, value="own")
 def zpk2tf(z, p, k, *, own):
     if own[0].ndim > 1:
-        raise MissingRuleError("scipy.signal.zpk2tf of several sets of zeros has no rule yet.\n"
+        raise MissingRuleError("scipy.signal.zpk2tf of several sets of zeros has no rule yet"
+                               f", in {user_line()}.\n"
                                "  call it for one after the other")  # fmt: skip
     return vector(k) * np.poly(vector(z)), np.poly(vector(p))
 
@@ -212,10 +213,6 @@ def bilinear_zpk(z, p, k, fs):
     zeros = np.concatenate([(twice + z) / (twice - z), -np.ones(degree(z, p))])
     scale = np.real(np.prod(twice - z) / np.prod(twice - p))
     return zeros, (twice + p) / (twice - p), k * scale
-
-
-def with_zeros_before(x, n):
-    return np.flip(padded(np.flip(x), n))
 
 
 @composed(signal.lp2lp, value="own")

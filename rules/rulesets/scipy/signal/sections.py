@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import optimize, signal
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, library_value, value
 from .filters import array
 from .responses import vector
@@ -40,7 +40,7 @@ def zpk2sos(z, p, k, pairing=None, *, analog=False, own):
     if not np.allclose(made, monic, rtol=1e-5, atol=1e-7 * np.max(np.abs(monic))):
         raise MissingRuleError(
             "scipy.signal.zpk2sos: which root is in which section cannot be told, for the roots "
-            "are too close.\n  write the filter as polynomials: signal.zpk2tf"
+            f"are too close, in {user_line()}.\n  write the filter as polynomials: signal.zpk2tf"
         )
     scale = np.where(np.arange(len(own)) == 0, k, 1.0)
     return np.concatenate([tops * scale[:, None], bottoms], axis=1)

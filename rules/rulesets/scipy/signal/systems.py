@@ -8,7 +8,7 @@ What is decided on values is the order of the system: which leading coefficients
 import numpy as np
 from scipy import linalg, signal
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import composed, innermost, library_value, seen, value, with_values
 from ..linalg.exponential import exponential
 from .filters import array
@@ -201,7 +201,8 @@ def cont2discrete(system, dt, method="zoh", alpha=None):
     if hasattr(system, "parts"):
         return system.to_discrete(dt, method, alpha)
     if isinstance(system, signal.lti):
-        raise MissingRuleError("scipy.signal.cont2discrete of an object has no derivative.\n"
+        raise MissingRuleError("scipy.signal.cont2discrete of an object has no derivative"
+                               f", in {user_line()}.\n"
                                f"  write {TUPLES}")  # fmt: skip
     own = library_value(signal.cont2discrete, (system, dt, method, alpha), {})
     if len(system) == 2:

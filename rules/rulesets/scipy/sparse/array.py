@@ -219,12 +219,6 @@ class SparseArray:
     conjugate = conj
 
     @property
-    def H(self):  # noqa: N802 - SciPy's name
-        if not self.is_matrix:
-            raise AttributeError("a sparse array has no attribute 'H'")
-        return self.T.conj()
-
-    @property
     def real(self):
         return self.with_entries(np.real(self.entries))
 
@@ -234,9 +228,6 @@ class SparseArray:
 
     def __neg__(self):
         return self.with_entries(-self.entries)
-
-    def __pos__(self):
-        return self
 
     def __abs__(self):
         whole = self.summed()

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 from scipy.spatial import distance
 
-from .....config import MissingRuleError
+from .....config import MissingRuleError, user_line
 from .... import (
     array_of,
     astype,
@@ -188,7 +188,9 @@ def by_calls(metric, pairs, kwargs):
 
 def refuse_out(out):
     if out is not None:
-        raise MissingRuleError("cdist and pdist with out= have no rule.\n  write y = cdist(...)")
+        raise MissingRuleError(
+            f"cdist and pdist with out= have no rule, in {user_line()}.\n  write y = cdist(...)"
+        )
 
 
 def with_w(metric, kwargs):

@@ -51,12 +51,15 @@ FLOATS = (float, np.float64, np.dtype(np.float64))
 
 
 def refuse_last_bits(recorder: Any) -> None:
-    """Refuse looks at numbers to their last bit: machine code rounds in its own way.
+    """Refuse looks at floats to their last bit: machine code rounds in its own way.
 
     Raises
     ------
     NotLowered
     """
     for look in recorder.looks:
-        if look.kind not in TRUTHS + STRUCTURE + WHOLE and look.position not in recorder.inputs:
+        form = recorder.steps[look.position].form
+        whole = form is not None and np.dtype(form.kind).kind in "iub"
+        whole = whole or look.kind in TRUTHS + STRUCTURE + WHOLE
+        if not whole and look.position not in recorder.inputs:
             raise NotLowered("a look at a number, to its last bit")

@@ -1,6 +1,5 @@
 """Memory layout of arrays: strides in entries, and views of arrays."""
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -82,18 +81,25 @@ def placed(f: Any, rest: tuple, options: dict, view: View) -> View | None:
     return View(view.base, view.offset + offset, y.shape, strides, view.part)
 
 
-def as_slice(index: Any, shape: tuple[int, ...]) -> Any:
-    """Return the slice of the first axis that a vector of constant positions at one distance is."""
+def positions_in(index: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Return the positions along the first axis that a vector of constants has; None of others."""
     (places,) = index if type(index) is tuple and len(index) == 1 else (index,)
     if type(places) is not np.ndarray or places.ndim != 1 or places.dtype.kind not in "iu":
-        return index
-    at = [k + shape[0] if k < 0 else k for k in places.tolist()]
-    steps = {b - a for a, b in itertools.pairwise(at)} or {1}
-    if not at or len(steps) > 1 or 0 in steps or not 0 <= min(at) <= max(at) < shape[0]:
+        return None
+    at = places.astype(np.int64)
+    at[at < 0] += shape[0]
+    return at if at.size and 0 <= at.min() <= at.max() < shape[0] else None
+
+
+def as_slice(index: Any, shape: tuple[int, ...]) -> Any:
+    """Return the slice of the first axis that a vector of constant positions at one distance is."""
+    at = positions_in(index, shape)
+    steps = set() if at is None else set(np.diff(at).tolist()) or {1}
+    if at is None or len(steps) != 1 or 0 in steps:
         return index
     (step,) = steps
-    end = at[-1] + (1 if step > 0 else -1)
-    return slice(at[0], None if end < 0 else end, step)
+    end = int(at[-1]) + (1 if step > 0 else -1)
+    return slice(int(at[0]), None if end < 0 else end, step)
 
 
 def spread(shape: tuple, strides: tuple, target: tuple, axes: tuple | None) -> tuple[int, ...]:

@@ -12,26 +12,22 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult
 
 from ...rules import children, value
-from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.closures import TakenOut
-from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, CountInResult, RecordedResult
 from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.recording import StepRecorder
-from ..record.walk import parts_of
 from .callbacks import CallbackRun, SolverCallback, of_parts
 from .layout import RowLayout, checked_form, form_of, plain
-from .loop_lowering import LoopBuilder, Structure, emptied, form_of_output, recorder_of
-from .native_loop import NativeLoop, Step
-from .ways import Layouts
+from .loop_lowering import LoopBuilder, RowFunction, Structure, recorder_of
+from .native_loop import OwnStep
 
 _DATA = (np.ndarray, np.generic, float, int, str, bytes, type(None), complex, slice)
 _SETTINGS = (Bounds, LinearConstraint)
 Path = tuple
 
 
-class SolverAnswer(Foreign):
+class SolverAnswer(OwnStep):
     """The answer to a call of a solver: ``answer(*captured)`` gives which structure it has, and it.
 
     Where it has ``one_structure`` it is given alone, and nobody need look at it.
@@ -52,13 +48,12 @@ class SolverAnswer(Foreign):
         "top",
     )
 
-    __primitive__: type
     is_native = calls_back = of_solver = gives_one_shape = True
 
     def __init__(
         self, builder: LoopBuilder, solve: Callable, top: frozenset, one_structure: bool
     ) -> None:
-        super().__init__("answer", self._run, self._none, self._none)
+        super().__init__("answer")
         self.one_structure = one_structure
         self.builder, self.solve, self.top = builder, solve, top
         self.paths = list(_functions_in(builder.functions, ()))
@@ -72,9 +67,6 @@ class SolverAnswer(Foreign):
         self.structures: list[AnswerStructure] = []
         self.exact = False
 
-    def _none(self, *args: Any) -> Any:
-        raise AssertionError("an answer has no derivative")
-
     def round_as_numpy(self) -> bool:
         new, self.exact = not self.exact, True
         for shaped in self.callbacks.values():
@@ -84,8 +76,6 @@ class SolverAnswer(Foreign):
     def _run(self, *captured: Any) -> tuple:
         try:
             structure, leaves = self.found(list(captured))
-        except UnsuitedLoopError:
-            raise
         except NotRecordable as error:
             raise UnsuitedLoopError(str(error)) from error
         number = self.structures.index(structure)
@@ -118,11 +108,6 @@ class SolverAnswer(Foreign):
                 return known, structure.leaves
         self.structures.append(structure)
         return structure, structure.leaves
-
-
-LEAVES.add(SolverAnswer)
-SolverAnswer.__primitive__ = SolverAnswer
-parts_of[SolverAnswer] = lambda answer: ()  # it looks after its own
 
 
 def _functions_in(x: Any, path: Path) -> Any:
@@ -209,24 +194,12 @@ class ShapedCallback:
     template: Structure
 
     def __init__(self, of: SolverAnswer, path: Path, has_args: bool) -> None:
-        self.builder, self.exact = of.builder, of.exact
-        self.path, self.has_args = path, has_args
+        self.of, self.path, self.has_args = of, path, has_args
 
-    def step(self, given: Structure | None) -> Step:
-        def run(_: list, captured: list, row: list) -> tuple[list, list]:
-            def call(functions: Any) -> list:
-                args = functions.get("args", ()) if self.has_args else ()
-                args = args if isinstance(args, tuple) else (args,)
-                y = Structure(_at(functions, self.path)(*row, *args))
-                if given is None:
-                    self.template = emptied(y)
-                elif not y.same_but_for_numbers(given):
-                    raise NotRecordable("a callback that changes the structure of what it gives")
-                return y.leaves
-
-            return [], self.builder.with_functions(captured, call)
-
-        return Step(run, self.builder.new_captured, self.builder.held)
+    def call(self, functions: Any, row: list) -> Any:
+        args = functions.get("args", ()) if self.has_args else ()
+        args = args if isinstance(args, tuple) else (args,)
+        return _at(functions, self.path)(*row, *args)
 
     def begin(self, captured: list, row: list) -> None:
         """Record the first way.
@@ -235,15 +208,11 @@ class ShapedCallback:
         ------
         NotRecordable, UnsuitedLoopError
         """
-        none = RowLayout([])
-        taken, held = RowLayout(map(_form_of, row)), RowLayout(map(form_of, captured))
-        probe = NativeLoop(self.step(None), Layouts(none, held, taken, none))
-        recorder, output = probe.recorded_way([], captured, row)
-        given = RowLayout([form_of_output(recorder, x) for x in output])
-        step = NativeLoop(self.step(self.template), Layouts(none, held, taken, given))
-        step.captured = probe.captured
-        self.callback = of_parts(step, recorder, output, self.exact)
-        self.read = self._reader(given)
+        function = RowFunction(self.of.builder, self.call, "a callback")
+        step, recorder, output = function.loop(captured, row, RowLayout(map(_form_of, row)))
+        self.template = function.given
+        self.callback = of_parts(step, recorder, output, self.of.exact)
+        self.read = self._reader(step.layouts.given)
 
     def filled(self, given: list) -> Any:
         """Return a result of the numbers and arrays in it."""

@@ -10,13 +10,12 @@ from ...rules import map_leaves
 from ...rules.containers import LEAVES
 from ...rules.engines.engine import run
 from ...rules.rulesets.functions.scan import batch_lowerings
-from ..ir.looks import NotRecordable, UnsuitedLoopError
+from ..ir.looks import UnsuitedLoopError
 from ..ir.scalars import NotLowered
 from .item_run import ItemRun
-from .layout import RowLayout, form_of, plain, row_form
-from .loop_lowering import LoopBuilder, Structure, emptied, form_of_output, recorder_of
-from .native_loop import Items, NativeLoop, Step
-from .ways import Layouts
+from .layout import RowLayout, plain, row_form
+from .loop_lowering import LoopBuilder, RowFunction, recorder_of
+from .native_loop import Items, NativeLoop
 
 # What compiles an item without a native form, once compiling has begun.
 compilers: list[Callable[..., Callable]] = []
@@ -51,66 +50,43 @@ def lowered_batch(
     if recorder is None or not count:
         return None
     builder = LoopBuilder(functions, "vmap")
-    batch = _Batch(builder)
+    item = RowFunction(builder, _item, "an item")
+    items = Items(max(ways, ITEM_WAYS), tell, ItemRun, compilers[0])
     try:
         with recorder.unwatched():
-            loop = batch.native(columns, Items(max(ways, ITEM_WAYS), tell, ItemRun, compilers[0]))
+            loop = _native(item, columns, items)
     except UnsuitedLoopError:
         raise
     except Exception:  # if it is the user's own, it comes again as the batch is run
         return None
     _, *stacks = loop(count, *builder.captured, *columns)
-    return stacks, batch.given.filled
+    return stacks, item.given.filled
 
 
-class _Batch:
-    """The items of a batch, as rounds of a loop that carries nothing."""
+def _item(functions: tuple, row: list) -> Any:
+    f, arguments = functions
+    parts = iter(row)
+    args, kwargs = map_leaves(lambda x: next(parts) if x is _ITEM else x, arguments)
+    return run(f, args, kwargs)
 
-    def __init__(self, builder: LoopBuilder) -> None:
-        self.builder = builder
-        self.given = Structure(())
 
-    def step(self, given: Structure | None) -> Step:
-        def item(_: list, captured: list, row: list) -> tuple[list, list]:
-            def call(functions: tuple) -> list:
-                f, arguments = functions
-                parts = iter(row)
-                args, kwargs = map_leaves(lambda x: next(parts) if x is _ITEM else x, arguments)
-                y = Structure(run(f, args, kwargs))
-                if given is None:
-                    self.given = emptied(y)
-                elif not y.same_but_for_numbers(given):
-                    raise NotRecordable("items that give other structures")
-                return y.leaves
+def _native(item: RowFunction, columns: list, items: Items) -> NativeLoop:
+    """Return the loop over the items, with the way of the first.
 
-            return [], self.builder.with_functions(captured, call)
-
-        return Step(item, self.builder.new_captured, self.builder.held)
-
-    def native(self, columns: list, items: Items) -> NativeLoop:
-        """Return the loop over the items, with the way of the first.
-
-        Raises
-        ------
-        NotRecordable, UnsuitedLoopError
-        """
-        none = RowLayout([])
-        captured = plain(self.builder.captured)
-        held = RowLayout(map(form_of, captured))
-        taken = RowLayout([row_form(x) for x in plain(columns)])
-        row = [np.copy(x[0])[()] for x in plain(columns)]
-        probe = NativeLoop(self.step(None), Layouts(none, held, taken, none), items=items)
-        recorder, output = probe.recorded_way([], captured, row)
-        given = RowLayout([form_of_output(recorder, x, any_order=True) for x in output])
-        loop = NativeLoop(self.step(self.given), Layouts(none, held, taken, given), items=items)
-        loop.captured = probe.captured
-        try:
-            if held.size + taken.size > LOOP_NUMBERS:
-                raise NotLowered("a large array")
-            loop.add_way([], captured, row)
-        except NotLowered:
-            loop.refused = LOOP_REFUSALS + 1
-        return loop
+    Raises
+    ------
+    NotRecordable, UnsuitedLoopError
+    """
+    columns, captured = plain(columns), plain(item.builder.captured)
+    row = [np.copy(x[0])[()] for x in columns]
+    loop, *_ = item.loop(captured, row, RowLayout(map(row_form, columns)), items)
+    try:
+        if loop.layouts.captured.size + loop.layouts.taken.size > LOOP_NUMBERS:
+            raise NotLowered("a large array")
+        loop.add_way([], captured, row)
+    except NotLowered:
+        loop.refused = LOOP_REFUSALS + 1
+    return loop
 
 
 batch_lowerings.append(lowered_batch)

@@ -81,8 +81,6 @@ class SolverCallback:
             raise UnsuitedLoopError("a callback with many ways through it")
         try:
             self.take(*self.step.recorded_way([], captured, row))
-        except UnsuitedLoopError:
-            raise
         except NotRecordable as error:
             raise UnsuitedLoopError(str(error)) from error
 
@@ -157,10 +155,6 @@ class CallbackRun:
         state = self.state
         state[0], state[4], state[5], state[6] = 0, self.ways, 0, 0
         return self.ways > 0
-
-    def __call__(self, row: list) -> list:
-        """Return what one call gives."""
-        return self.layouts.given.read(self.entries(row))
 
     def entries(self, row: list) -> np.ndarray:
         """Return all numbers that one call gives, in an array that the next call writes into."""

@@ -32,7 +32,7 @@ from ..record.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
 from .held import held_by
 from .layout import RECORDED, RowLayout, checked_form, form_of, plain, row_form
-from .native_loop import NativeLoop, Step
+from .native_loop import Items, NativeLoop, Step
 from .ways import Layouts, native_way
 
 
@@ -121,6 +121,51 @@ class LoopBuilder:
 
 def _nothing() -> None:
     """Stand for a function that captures nothing."""
+
+
+class RowFunction:
+    """A function of rows, ``call(functions, row)``, as a step that carries nothing.
+
+    ``given`` is the structure of what it gives, which its first recording settles; ``name`` is what
+    errors call it.
+    """
+
+    given: Structure
+
+    def __init__(self, builder: LoopBuilder, call: Callable[[Any, list], Any], name: str) -> None:
+        self.builder, self.call, self.name = builder, call, name
+
+    def _step(self, settles: bool) -> Step:
+        def run(_: list, captured: list, row: list) -> tuple[list, list]:
+            def leaves(functions: Any) -> list:
+                y = Structure(self.call(functions, row))
+                if settles:
+                    self.given = emptied(y)
+                elif not y.same_but_for_numbers(self.given):
+                    raise NotRecordable(f"{self.name} that changes the structure of what it gives")
+                return y.leaves
+
+            return [], self.builder.with_functions(captured, leaves)
+
+        return Step(run, self.builder.new_captured, self.builder.held)
+
+    def loop(
+        self, captured: list, row: list, taken: RowLayout, items: Items | None = None
+    ) -> tuple[NativeLoop, Recorder, list]:
+        """Return the loop of it, with a recording at these values and the results of that.
+
+        Raises
+        ------
+        NotRecordable, UnsuitedLoopError
+        """
+        none, held = RowLayout([]), RowLayout(map(form_of, captured))
+        probe = NativeLoop(self._step(True), Layouts(none, held, taken, none), items=items)
+        recorder, output = probe.recorded_way([], captured, row)
+        forms = [form_of_output(recorder, x, any_order=items is not None) for x in output]
+        layouts = Layouts(none, held, taken, RowLayout(forms))
+        made = NativeLoop(self._step(False), layouts, items=items)
+        made.captured = probe.captured
+        return made, recorder, output
 
 
 class Rounds:

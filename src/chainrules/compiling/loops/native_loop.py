@@ -15,7 +15,7 @@ from ...config.thresholds import (
     LOOP_REFUSALS,
     LOOP_WAYS,
 )
-from ...rules import ZERO, innermost
+from ...rules import ZERO
 from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable, UnsuitedLoopError
@@ -77,7 +77,28 @@ class ItemCode(NamedTuple):
     code: BranchingLoop
 
 
-class NativeLoop(Foreign):
+class OwnStep(Foreign):
+    """One step of a recording that looks after its own ways; rules of this room derive it."""
+
+    __slots__ = ()
+    __primitive__: type
+
+    def __init_subclass__(cls) -> None:
+        cls.__primitive__ = cls  # its calls ask the level, and so the rules for its instances
+        LEAVES.add(cls)
+        parts_of[cls] = lambda step: ()
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, self._run, self._none, self._none)
+
+    def _run(self, *args: Any) -> tuple:
+        raise NotImplementedError
+
+    def _none(self, *args: Any) -> Any:
+        raise AssertionError("the rules of this room answer")
+
+
+class NativeLoop(OwnStep):
     """A loop of one step.
 
     ``backwards`` begins at the last row. ``zeros`` is not None where tangents are carried, and says
@@ -106,8 +127,6 @@ class NativeLoop(Foreign):
         "zeros",
     )
 
-    __primitive__: type
-
     def __init__(
         self,
         step: Step,
@@ -118,7 +137,7 @@ class NativeLoop(Foreign):
         items: Items | None = None,
         in_item: bool = False,
     ) -> None:
-        super().__init__("loop", self._run, self._none, self._none)
+        super().__init__("loop")
         self.step, self.layouts = step, layouts
         self.items: Items | None = items if like is None else like.items
         self.of_solver: bool = like is not None and like.of_solver
@@ -133,13 +152,6 @@ class NativeLoop(Foreign):
         self.captured: Captured | None = None
         self.bodies: list[Any] = []
         self.refused = 0  # ways
-
-    def __call__(self, *args: Any) -> Any:
-        level = innermost(args)
-        return self._run(*args) if level is None else level.call(self, args, {})
-
-    def _none(self, *args: Any) -> Any:
-        raise AssertionError("the rules of loops answer")
 
     @property
     def is_native(self) -> bool:  # type: ignore[override]
@@ -370,8 +382,3 @@ class NativeLoop(Foreign):
             layouts.given.write(rows[t], dense(layouts.given, y))
         last = dense(layouts.carry, carry)
         return np.int64(len(given)), *last, *[p.column(rows) for p in layouts.given.places]
-
-
-LEAVES.add(NativeLoop)
-NativeLoop.__primitive__ = NativeLoop  # its calls ask the level, and so the rules for its instances
-parts_of[NativeLoop] = lambda loop: ()  # it looks after its own

@@ -31,12 +31,9 @@ from ...rules import (
     unthunk,
     value,
 )
-from ...rules.containers import LEAVES
-from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.rulesets.scipy.integrate.quadrature import middle, number
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.recording import StepRecorder
-from ..record.walk import parts_of
 from .callbacks import CallbackRun, SolverCallback, of_parts
 from .derivatives import (
     REVERSE,
@@ -51,8 +48,8 @@ from .derivatives import (
     spread,
 )
 from .layout import RowLayout, form_of, plain
-from .loop_lowering import LoopBuilder, recorder_of
-from .native_loop import NativeLoop, Step
+from .loop_lowering import LoopBuilder, RowFunction, recorder_of
+from .native_loop import NativeLoop, OwnStep, Step
 from .quadpack_calls import of_rule, scipys
 from .ways import Layouts
 
@@ -68,7 +65,7 @@ class Found(NamedTuple):
     info: dict
 
 
-class Quadrature(Foreign):
+class Quadrature(OwnStep):
     """The integral of what a callback gives: a number first, and derivatives of it.
 
     ``quadrature(a, b, *captured)`` returns the integral, SciPy's estimate of its error, and the
@@ -79,7 +76,6 @@ class Quadrature(Foreign):
 
     __slots__ = ("callback", "derived", "found", "line", "options", "root", "sizes", "template")
 
-    __primitive__: type
     is_native = calls_back = of_solver = gives_one_shape = True
 
     def __init__(
@@ -91,20 +87,13 @@ class Quadrature(Foreign):
         sizes: list,
         template: tuple,
     ) -> None:
-        super().__init__("quadrature", self._run, self._none, self._none)
+        super().__init__("quadrature")
         self.callback, self.options, self.line = callback, options, line
         self.root = self if root is None else root
         self.sizes = sizes
         self.template = template  # leaves, at which a derivative says what has one
         self.derived: dict[Hashable, Any] = {}
         self.found: tuple[Any, Found] | None = None
-
-    def __call__(self, *args: Any) -> Any:
-        level = innermost(args)
-        return self._run(*args) if level is None else level.call(self, args, {})
-
-    def _none(self, *args: Any) -> Any:
-        raise AssertionError("the rules of quadratures answer")
 
     def round_as_numpy(self) -> bool:
         self.root.found = None
@@ -242,11 +231,6 @@ class PulledIntegrand:
         return [], [y, *only(xbars, self.moving)]
 
 
-Quadrature.__primitive__ = Quadrature  # its calls ask the level, and so the rules for its instances
-LEAVES.add(Quadrature)
-parts_of[Quadrature] = lambda quadrature: ()  # it looks after its own
-
-
 def _size_of(xs: np.ndarray) -> float:
     """Return the largest number; of zeros, and what is not finite, 1."""
     size = float(np.max(np.abs(xs), initial=0.0))
@@ -347,24 +331,13 @@ def lowered_quad(
     if recorder is None or not known or any(np.ndim(x) for x in ends):
         return None
 
-    def run(_: list, captured: list, row: list) -> tuple[list, list]:
-        def at(functions: Any) -> Any:
-            func, args = functions
-            return real(func(row[0], *args))
-
-        return [], [builder.with_functions(captured, at)]
-
+    integrand = RowFunction(builder, lambda given, t: real(given[0](*t, *given[1])), "an integrand")
     captured = plain(builder.captured)
     try:
         a, b = plain(list(ends))
         t = middle(a, b, options.get("points"))
-        layouts = Layouts(
-            RowLayout([]), RowLayout(map(form_of, captured)), RowLayout([form_of(t)]),
-            RowLayout([form_of(np.float64(1.0))]),
-        )  # fmt: skip
-        step = NativeLoop(Step(run, builder.new_captured, builder.held), layouts)
         with recorder.unwatched():
-            callback = of_parts(step, *step.recorded_way([], captured, [t]))
+            callback = of_parts(*integrand.loop(captured, [t], RowLayout([form_of(t)])))
     except UnsuitedLoopError:
         raise
     except Exception:  # if it is the user's own, it comes again as the integrand is recorded

@@ -225,9 +225,9 @@ class MethodDef(ctypes.Structure):
     )
 
 
-def make_callable(code: Code, name: str = "kernel") -> Callable[..., None]:
+def make_callable(code: Code) -> Callable[..., None]:
     """The builtin function that runs ``@entry`` of ``code``, and keeps ``code`` alive."""
-    method = MethodDef(name.encode(), code.address("entry"), FASTCALL, None)
+    method = MethodDef(b"kernel", code.address("entry"), FASTCALL, None)
     # The function's __self__ is the code, and the code keeps the description of the method, so all
     # three go together. CPython reads the description before it lets go of __self__.
     code.keep.append(method)

@@ -28,8 +28,6 @@ class Result:
             self.meant = "b1"
         elif output.reduce and kind != "b1":
             self.meant = kind
-        elif output.reduce and output.dtype == "b1":
-            self.meant = "f8"
         self.wide = wide.of(self.meant)
 
     @property

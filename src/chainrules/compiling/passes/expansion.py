@@ -10,7 +10,7 @@ from ...rules import getitem
 from ...rules.linear.steps import Slot
 from ..ir.dtypes import dtype_of, kind_of_form
 from ..ir.forms import ValueForm
-from ..ir.strides import View, placed, strides_of
+from ..ir.strides import View, placed, positions_in, strides_of
 from ..ir.values import Group, Stored
 from ..native import Operation
 from ..native import axes as native_axes
@@ -62,13 +62,9 @@ def gathered(
 
     Places that no such loop goes over are NumPy's.
     """
-    (places,) = index if type(index) is tuple and len(index) == 1 else (index,)
-    if type(places) is not np.ndarray or places.ndim != 1 or places.dtype.kind not in "iu":
-        return None
     if len(shape := steps.shape_of(x)) != 1 or type(x) is not Slot:
         return None
-    at = np.where(places < 0, places + shape[0], places)
-    if not at.size or at.min() < 0 or at.max() >= shape[0]:
+    if (at := positions_in(index, shape)) is None:
         return None
     steps_between = np.diff(at)
     ends = np.flatnonzero(steps_between != steps_between[:1])

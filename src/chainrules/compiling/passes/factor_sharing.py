@@ -15,28 +15,23 @@ import numpy as np
 from ...config.thresholds import FACTORED_ROWS
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
-from ...rules.rulesets.linalg.systems import inverse_or_nan
-from ...rules.rulesets.linalg.triangular import (
-    cholesky_pull,
-    inverse_of_lower,
-    solve_by_blocks,
-)
 from ..ir.forms import ValueForm
+from ..ir.lowering import lowering_of
 from ..native.operation import NO_OPTIONS, Operation
 from ..record.recorder import Recorder
 from . import factors
 from .factors import LU, Seen, Triangular
 
-# What stands for a function: it is given the factors, how the matrix is seen, and the rest.
-STANDS_FOR: dict[Any, Callable] = {
-    np.linalg.solve: factors.solve, solve_by_blocks: factors.solve,
-    np.linalg.inv: factors.inv, inverse_of_lower: factors.inv,
-    inverse_or_nan: factors.inverse_or_nan, np.linalg.det: factors.det,
-    np.linalg.slogdet: factors.slogdet, cholesky_pull: factors.cholesky_pull,
+# By the names of lowerings, what stands for a function: it is given the factors, how the matrix is
+# seen, and the rest.
+STANDS_FOR: dict[str, Callable] = {
+    "solve": factors.solve, "inv": factors.inv, "inverse_of_lower": factors.inv,
+    "inverse_or_nan": factors.inverse_or_nan, "det": factors.det, "slogdet": factors.slogdet,
+    "cholesky_pull": factors.cholesky_pull,
 }  # fmt: skip
 _INVERSES = (factors.inv, factors.inverse_or_nan)  # NumPy solves for the columns of an eye
-_OF_LOWER = (inverse_of_lower, cholesky_pull)
-_OF_TWO = (np.linalg.solve, solve_by_blocks, cholesky_pull)
+_OF_LOWER = ("inverse_of_lower", "cholesky_pull")
+_OF_TWO = ("solve", "cholesky_pull")
 _KNOWN = ("numpy", "_operator", "math", "chainrules.rules")  # whose functions draw no numbers
 
 
@@ -58,8 +53,7 @@ LEAVES.add(Factor)
 def factored(recorder: Recorder) -> dict[int, Operation]:
     """Return the plan of a recording, with steps that share factors where there are any."""
     plan = recorder.plan
-    functions = [step.function for step in plan.values()]
-    if not any(type(f).__hash__ is not None and f in STANDS_FOR for f in functions):
+    if not any(lowering_of(step.function).does in STANDS_FOR for step in plan.values()):
         return plan
     return _Factored(recorder).plan if factors.available() else plan
 
@@ -85,7 +79,7 @@ class _Factored:
         for position, step in recorder.plan.items():
             key = self.key_of_step(position, step)
             self.equal[position] = self.first.setdefault(key, position)
-            if step.function in STANDS_FOR and not step.options:
+            if lowering_of(step.function).does in STANDS_FOR and not step.options:
                 self.take(position, step)
         self.plan = dict(recorder.plan)
         for position, f, args in self.replaced():
@@ -120,23 +114,23 @@ class _Factored:
 
     def take(self, position: int, step: Operation) -> None:
         """Note a step that can be done with the factors of the matrix that it reads."""
-        f, args = step.function, step.operands
+        does, args = lowering_of(step.function).does, step.operands
         form, found = self.form(args[0]), self.matrix(args[0])
         if form is None or found is None:
             return
         matrix, seen = found
         upper = self.upper(matrix)
-        if f in _OF_LOWER and seen.transposed is not upper:
+        if does in _OF_LOWER and seen.transposed is not upper:
             return  # not known to be triangular
-        if f in _OF_TWO:
+        if does in _OF_TWO:
             other, y = self.form(args[1]), step.form
             if other is None or y is None or not 0 < len(other.shape) < 3 or 0 in other.shape:
                 return
             if y.kind != form.kind:
                 return
         key = matrix.position if type(matrix) is Slot else id(matrix)
-        rest = args if f is cholesky_pull else args[1:]
-        sharing = _Sharing(position, matrix, upper, STANDS_FOR[f], (seen, *rest))
+        rest = args if does == "cholesky_pull" else args[1:]
+        sharing = _Sharing(position, matrix, upper, STANDS_FOR[does], (seen, *rest))
         self.sharing.setdefault((type(matrix), key), []).append(sharing)
 
     def form(self, x: Any) -> ValueForm | None:

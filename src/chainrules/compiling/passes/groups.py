@@ -37,7 +37,7 @@ from .lookups import LOOKUPS
 from .step_views import is_made_of_base, view_of
 
 # Lowerings of their own that loops have, by their names.
-_REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "count_nonzero")
+_REDUCTIONS = (*REDUCTIONS, "mean", "count_nonzero")
 _PRODUCTS = ("matmul", "dot")
 _RUNNING = ("cumsum", "cumprod")
 _JOINED = ("stack", "concatenate", "array")

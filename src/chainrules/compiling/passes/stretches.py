@@ -9,15 +9,13 @@ import operator
 from collections.abc import Iterator
 from typing import Any, cast
 
-import numpy as np
-
 from ...config.thresholds import STRETCH_SHORT, STRETCH_STEPS, STRETCHES
 from ...rules import iterate_leaves
 from ...rules.linear.steps import Slot, part_at
 from ..ir.forms import ValueForm
-from ..ir.looks import STRUCTURE, TRUTHS, WHOLE, Look
+from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.references import CopyOf
-from ..ir.scalars import FLOATS, Names, NotLowered
+from ..ir.scalars import FLOATS, Names, NotLowered, refuse_last_bits
 from ..native import Request
 from ..native.operation import INPUT, Operation
 from ..record.recorder import Recorder
@@ -89,16 +87,6 @@ def _is_float(form: ValueForm | None) -> bool:
     return form is not None and form.kind in FLOATS
 
 
-def _refuse_last_bits(recorder: Recorder) -> None:
-    """Refuse looks at floats to their last bit; one at which structure an answer has is none."""
-    for look in recorder.looks:
-        form = recorder.steps[look.position].form
-        whole = form is not None and np.dtype(form.kind).kind in "iub"
-        whole = whole or look.kind in TRUTHS + STRUCTURE + WHOLE
-        if not whole and look.position not in recorder.inputs:
-            raise NotLowered("a look at a number, to its last bit")
-
-
 def slots_in(x: Any) -> Iterator[int]:
     for leaf in iterate_leaves(x):
         if type(leaf) in (Slot, CopyOf):
@@ -116,7 +104,7 @@ class Stretches:
 
     def __init__(self, recorder: Recorder, output: Any) -> None:
         self.recorder = recorder
-        _refuse_last_bits(recorder)
+        refuse_last_bits(recorder)
         calls = calls_in(recorder)
         if not calls or len(recorder.plan) - len(calls) < STRETCH_STEPS:
             raise NotLowered("few steps that are none of numbers")

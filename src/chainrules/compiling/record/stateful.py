@@ -5,7 +5,6 @@ the library is constant, and so are NumPy, SciPy and chainrules as a whole.
 """
 
 import functools
-import os
 import sys
 import sysconfig
 import types
@@ -49,7 +48,6 @@ _FEW = {
     "datetime": {"now", "today", "utcnow", "fromtimestamp"},
     "pathlib": {"cwd", "home"},
 }
-_NOW = frozenset({"now", "today", "utcnow"})
 # Attributes by which code reaches the names of other code, or classes that nobody has named.
 WAYS_ROUND = frozenset({
     "__globals__", "f_globals", "f_locals", "f_back", "gi_frame", "_getframe", "__subclasses__",
@@ -138,7 +136,3 @@ def state_of_instance(cls: type) -> str | None:
 
 def is_pure_path(code: types.CodeType) -> bool:
     return code.co_qualname.partition(".")[0].startswith(("Pure", "_", "ParserBase"))
-
-
-def environment() -> dict[str, str]:
-    return dict(os.environ)

@@ -1,4 +1,4 @@
-"""Kind of functions that select entries: ``np.where``, whose operands move where they were chosen."""
+"""Kind of functions that select entries, as ``np.where`` does: an operand moves where it is taken."""
 
 from typing import Any
 

@@ -199,4 +199,5 @@ def sweep(
         else:
             entry[0].pull(ybar, cotangents)
         args = xbar = ybar = None  # what is held on to here could not be freed
+    entry = ()  # none is under way any more: see ``named_entries``
     return cotangents.of_inputs(inputs)

@@ -21,11 +21,12 @@ TOP = Path(__file__).parents[2]
 FOLDER = TOP / "docs" / "generated" / "errors"
 TESTS = TOP / "tests" / "core"
 sys.path.append(str(TESTS))  # where the programs are
-HEAD = """# Codes of errors
+HEAD = """# Error codes
 
-An error ends with a code, and with the address of its page here: what it means, what to write
-instead, and a program that meets it. In a program, `error.code` is the code. Classes of errors and
-warnings come first, and then each text with which a trace says no; words in braces are filled in.
+The message of an error or a warning ends with a code and the address of its page. The page gives
+the cause, the remedy, a program that meets the error, and the mended program. In Python the code
+is `error.code`. The table lists classes of errors and warnings first, then single messages; words
+in braces are placeholders.
 
 | code | error | |
 |---|---|---|
@@ -50,7 +51,7 @@ for program, raises in json.load(sys.stdin):
             ended.append((getattr(error, "code", repr(error)), str(error)))
 print(json.dumps(ended))
 """
-MEETS, AVOIDS = "A program that meets it", "One that does not"
+MEETS, AVOIDS = "A program that meets it", "The mended program"
 
 
 class Coded(NamedTuple):

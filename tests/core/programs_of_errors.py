@@ -43,7 +43,8 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 
 with ProcessPoolExecutor(1) as executor:
-    cr.map(lambda x: os._exit(1), [1.0, 2.0], executor=executor)  # as one that ran out of memory
+    # Each item ends its worker, as when the memory is used up.
+    cr.map(lambda x: os._exit(1), [1.0, 2.0], executor=executor)
 """,
     "CR007": """
 draws = np.random.default_rng(0)
@@ -144,7 +145,8 @@ def double_rrule(double, x):
 import sys, tempfile
 from pathlib import Path
 
-folder = Path(tempfile.mkdtemp())  # as where a package is installed that asks for another version
+# As if a package were installed that needs a newer chainrules:
+folder = Path(tempfile.mkdtemp())
 info = folder / "waves-1.0.dist-info"
 info.mkdir()
 (info / "METADATA").write_text("Name: waves\\nVersion: 1.0\\nRequires-Dist: chainrules>=99\\n")

@@ -1,4 +1,4 @@
-"""Names of entries: the operation that a sweep pulls back through while NumPy warns or raises.
+"""Names of entries: the operation that a sweep goes through while NumPy warns or raises.
 
 They are found when the warning is told, so that a recorded operation keeps nothing for it.
 """
@@ -38,6 +38,12 @@ def pullback_under_way(frame: FrameType) -> str:
             return f"in the pullback of {call.name}, {call.line}"
     name = _name_of_entry(entry)
     return name and f"in the pullback of {name}; {HINT_OF_LINE}"
+
+
+def pushforward_under_way(frame: FrameType) -> str:
+    """Return ``in the pushforward of numpy.sqrt of float64[3]; ...`` for a frame of its run."""
+    name = _name_of_entry(frame.f_locals.get("entry", ()))
+    return name and f"in the pushforward of {name}; {HINT_OF_LINE}"
 
 
 def _name_of_entry(entry: Entry) -> str:

@@ -117,6 +117,15 @@ def test_a_written_array_and_a_nested_function_are_named():
     assert any("in the pullback of numpy." in words for words in again)
 
 
+def test_a_jacobian_along_the_tape_names_the_operation():
+    rows = cr.jacobian(lambda x: np.sqrt(np.outer(x, np.ones(5))))
+    told = {
+        str(warning.message).partition("; ")[0] for warning in caught(lambda: rows(np.zeros(6)))
+    }
+    of = "in the pushforward of numpy.sqrt of float64[6, 5]"
+    assert f"divide by zero encountered in divide, {of}" in told
+
+
 def test_where_the_tape_is_watched_the_line_is_known():
     with cr.debug(zero=True):
         (words,) = {str(w.message) for w in caught(lambda: cr.grad(root)(ZEROS))}

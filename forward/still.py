@@ -84,7 +84,8 @@ def still_beside(kind: Kind, tangents: list, ydot: Any, values: tuple, kwargs: d
     if first is second or not is_array(ydot) or is_lazy(ydot):
         return ydot
     chosen = values[0] if dtype_of(values[0]) is BOOL else np.not_equal(values[0], 0)
-    return Moving(ydot, chosen if first else np.logical_not(chosen))
+    # Marks of its own: the user may write another condition into that array.
+    return Moving(ydot, np.copy(chosen) if first else np.logical_not(chosen))
 
 
 def moves_of(t: Tangentlike) -> Any:

@@ -58,6 +58,7 @@ class DualWrites(Engine):
     """The part of a level of dual numbers that makes arrays and writes into them."""
 
     __slots__ = ()
+    in_slots = True
 
     def tangent_of(self, x: Value) -> Any:
         """Return the tangent of ``x`` at this level: zero where it does not depend on it."""
@@ -86,8 +87,8 @@ class DualWrites(Engine):
     def constant(self, x: Value) -> DualArray:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = self._new_array()
-        zeros = self.zero_tangent(shape_of(x), dtype_of(x))
-        tangents = self.laid_out(zeros, axes_of(bare(x)))
+        zeros, axes = self.zero_tangent(shape_of(x), dtype_of(x)), axes_of(bare(x))
+        tangents = zeros if axes is None else self.laid_out(zeros, axes)
         traced.memory = Memory((x, marked(tangents, False, x)))
         return traced
 
@@ -181,9 +182,11 @@ class DualWrites(Engine):
 
 def marked(tangents: Any, moves: bool, x: Value) -> Any:
     """Return tangents of a draft of ``x`` with marks for each entry; of dask's as they are."""
-    if is_lazy(bare(x)):
+    array = bare(x)
+    if is_lazy(array):
         return tangents
-    return Moving(tangents, laid_out(np.full(shape_of(x), moves), axes_of(bare(x))))
+    axes, marks = axes_of(array), (np.ones if moves else np.zeros)(shape_of(x), bool)
+    return Moving(tangents, marks if axes is None else laid_out(marks, axes))
 
 
 def marks_at(path: Path, moves: np.ndarray) -> Any:

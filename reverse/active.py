@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..rules import AbstractZero, InplaceableThunk, ProjectTo, Traced, children, unthunk
+from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import LEAVES, Within, fold, is_flat
 from ..rules.shapes import FLOATS_AND_ARRAYS
@@ -212,8 +213,12 @@ def _flat_parts(tape: "Tape", x: Any) -> ActiveParts | None:
         ProjectTo(part) if active is None else active.space
         for part, active in zip(x, found, strict=True)
     ]
-    cls = type(x)
-    space = ProjectContainer(cls, range(len(x)), cls, spaces)
+    return flat_parts(type(x), spaces, found)
+
+
+def flat_parts(cls: type, spaces: list, found: list) -> ActiveParts:
+    """Return a list or a tuple of leaves, of which some are active, as an argument."""
+    space = ProjectContainer(cls, range(len(spaces)), cls, spaces)
     return ActiveParts(space, space.shell, found, flat=True)
 
 
@@ -229,3 +234,7 @@ def find_all_active(tape: "Tape", args: tuple) -> list[tuple[int, Active]]:
             if where is not None:
                 active.append((i, where))
     return active
+
+
+if numbers is not None:
+    numbers.register_parts(ActiveParts, flat_parts)

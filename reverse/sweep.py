@@ -13,6 +13,7 @@ from ..config.thresholds import WRITTEN_INTO
 from ..rules import AbstractZero, Traced
 from ..rules.annotations import Tangentlike, Value
 from ..rules.shapes import FLOATS, dtype_of, shape_of
+from ..rules.table.structural_zeros import Masked, settled
 from ..rules.table.sums import unbroadcast
 from ..rules.tangents.project import cast
 from ..rules.tracing.level import ONE
@@ -120,6 +121,8 @@ def sweep(
             continue
         bars[i] = None
         size = len(entry)
+        if type(ybar) is Masked and not (size == NODE and entry[0].takes_pieces):
+            ybar = settled(ybar)
         if size == of_numbers or size == of_number:  # noqa: SIM109
             if type(ybar) in floats or not isinstance(ybar, Traced):
                 if size == of_number:

@@ -53,11 +53,17 @@ _kinds = rrule.kinds
 _scalars = rrule.scalars
 
 
+def number_of(x: Value) -> Any:
+    """Return the number in an array of no axes; anything else as it is."""
+    return x[()] if type(x) is _array else x
+
+
 class Tape(Engine):
     """One run of a function, recorded; ``sweep`` runs it backwards as often as one likes."""
 
     __slots__ = ("entries", "motions", "recorded", "sweeps", "watch")
     table = rrule
+    in_slots = True
 
     def __init__(self, config: RuleConfig) -> None:
         super().__init__(config)
@@ -227,6 +233,9 @@ class Tape(Engine):
                 return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         if class_y is _float64 or class_y is float:
+            if type_a is _array or type_b is _array:  # of no axes, which the user may write into
+                x, z = number_of(x), number_of(z)
+                class_x, class_z = x.__class__, z.__class__
             entry: Entry | None = None
             plain_x = class_x is _float64 or class_x is float
             plain_z = class_z is _float64 or class_z is float

@@ -4,7 +4,7 @@
 #ifndef CHAINRULES_ARRAYS_H
 #define CHAINRULES_ARRAYS_H
 
-#include "reads.h"
+#include "still.h"
 
 /* The level of a traced array, borrowed; NULL for anything else. */
 static PyObject *
@@ -108,6 +108,17 @@ is_known(PyObject *x, PyObject *level, int is_active)
            && (Py_TYPE(level) == BLOCK_DUALS ? is_block(slot) : is_float(slot));
 }
 
+/* Whether an operand of an elementwise rule is known: its tangent may have marks of what moves. */
+static int
+is_known_operand(PyObject *x, PyObject *level, int is_active)
+{
+    if (is_active && Py_TYPE(x) == DUAL_ARRAY) {
+        PyObject *slot = followed(x);
+        return is_tangent_of_array(held_of(slot)) && has_plain_marks(slot);
+    }
+    return is_known(x, level, is_active);
+}
+
 /* Whether `x` is an active number or array of `level`. */
 static int
 is_active(PyObject *x, PyObject *level)
@@ -206,25 +217,39 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
                   PyObject *b, PyObject *z, int a_active, int b_active, int broadcast)
 {
     int in_block = Py_TYPE(level) == BLOCK_DUALS;
-    PyObject *ydot = NULL;
+    /* A partial may be a function of Python's, which may write into an operand. */
+    PyObject *adot = a_active ? Py_NewRef(followed(a)) : NULL;
+    PyObject *bdot = b_active ? Py_NewRef(followed(b)) : NULL;
+    PyObject *ydot = NULL, *moves = NULL;
     if (a_active) {
-        ydot = pushed(followed(a), rule, 0, y, x, z, in_block, broadcast);
+        ydot = pushed(held_of(adot), rule, 0, y, x, z, in_block, broadcast);
+        moves = Py_XNewRef(moves_of(adot));
     }
     if (b_active && (ydot != NULL || !a_active)) {
-        PyObject *share = pushed(followed(b), rule, 1, y, x, z, in_block, broadcast);
-        ydot = a_active ? sum_of_shares(ydot, share, in_block) : share;
+        PyObject *share = pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
+        if (a_active) {
+            Py_XSETREF(moves, moves_of_sum(&ydot, moves, &share, moves_of(bdot)));
+            ydot = sum_of_shares(ydot, share, in_block);
+        }
+        else {
+            ydot = share;
+            moves = Py_XNewRef(moves_of(bdot));
+        }
     }
-    if (ydot == NULL || !broadcast) {
-        return ydot;
+    if (ydot != NULL && broadcast) {
+        int fits = is_beside(ydot, (PyArrayObject *)y, in_block);
+        if (fits && in_block) {
+            PyArrayObject *block = (PyArrayObject *)held_of(a_active ? adot : bdot);
+            fits = PyArray_DIM((PyArrayObject *)ydot, 0) == PyArray_DIM(block, 0);
+        }
+        if (!fits) {
+            Py_SETREF(ydot, UNHANDLED);
+        }
     }
-    int fits = is_beside(ydot, (PyArrayObject *)y, in_block);
-    if (fits && in_block) {
-        PyArrayObject *block = (PyArrayObject *)followed(a_active ? a : b);
-        fits = PyArray_DIM((PyArrayObject *)ydot, 0) == PyArray_DIM(block, 0);
-    }
-    if (!fits) {
-        Py_SETREF(ydot, UNHANDLED);
-    }
+    ydot = ydot == UNHANDLED ? ydot : with_moves(ydot, moves);
+    Py_XDECREF(moves);
+    Py_XDECREF(adot);
+    Py_XDECREF(bdot);
     return ydot;
 }
 
@@ -375,7 +400,7 @@ on_arrays(const Operation *operation, PyObject *a, PyObject *b)
         return NULL;
     }
     int a_active = is_active(a, level), b_active = b != NULL && is_active(b, level);
-    if (!is_known(a, level, a_active) || (b != NULL && !is_known(b, level, b_active))
+    if (!is_known_operand(a, level, a_active) || (b != NULL && !is_known_operand(b, level, b_active))
         || is_zero_of_python(a) || (b != NULL && is_zero_of_python(b))) {
         return UNHANDLED;
     }

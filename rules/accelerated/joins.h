@@ -3,7 +3,7 @@
 #ifndef CHAINRULES_JOINS_H
 #define CHAINRULES_JOINS_H
 
-#include "reads.h"
+#include "actives.h"
 
 /* The innermost level among numbers that may be joined here, borrowed; NULL where one may not. */
 static PyObject *
@@ -118,25 +118,6 @@ dual_array(PyObject *level, PyObject *y, PyObject *tangents)
     return new_traced_array(DUAL_ARRAY, level, y, TANGENT_OF_ARRAY, ydot);
 }
 
-/* The join on a tape, which makes its entry of the kind that is the rule of `np.stack`. */
-static PyObject *
-entry_of_join(PyObject *tape, PyObject *numbers, PyObject *primals, PyObject *y)
-{
-    PyObject *kind = PyDict_GetItemWithError(RRULE_KINDS, STACK), *traced = NULL;
-    PyObject *name = PyUnicode_InternFromString("apply_kind");
-    PyObject *args = PyTuple_Pack(1, numbers), *values = PyTuple_Pack(1, primals);
-    PyObject *options = PyDict_New();
-    if (kind != NULL && name != NULL && args != NULL && values != NULL && options != NULL) {
-        PyObject *stack[] = {tape, kind, STACK, args, options, values, y};
-        traced = PyObject_VectorcallMethod(name, stack, 7, NULL);
-    }
-    Py_XDECREF(name);
-    Py_XDECREF(args);
-    Py_XDECREF(values);
-    Py_XDECREF(options);
-    return traced;
-}
-
 /* `np.stack` of a list or a tuple of numbers, of which one at least is traced. */
 static PyObject *
 joined(PyObject *numbers)
@@ -154,7 +135,14 @@ joined(PyObject *numbers)
     }
     PyObject *traced = NULL;
     if (Py_TYPE(level) == TAPE) {
-        traced = entry_of_join(level, numbers, primals, y);
+        PyObject *kind = linear_kind_of(STACK, level, 1), *options = PyDict_New();
+        traced = UNHANDLED;
+        if (kind != NULL && options != NULL && array_under(y) != NULL) {
+            traced = traced_array(level, Py_NewRef(y),
+                                  entry_of_parts(level, kind, numbers, options, y));
+        }
+        Py_XDECREF(kind);
+        Py_XDECREF(options);
         Py_DECREF(y);
     }
     else {

@@ -5,12 +5,13 @@
 
 #include "arrays.h"
 
-/* Classes of what a tape appends for a call. */
-static PyTypeObject *KIND_NODE, *ACTIVE;
+/* Classes of what a tape appends for a call, and of the spaces of arrays and of numbers. */
+static PyTypeObject *KIND_NODE, *ACTIVE, *PROJECT_ARRAY, *PROJECT_NUMBER;
 static Py_ssize_t ADDS, DROPS;                 /* of linear rules */
 static Py_ssize_t NODE_ACTIVE, NODE_ARGS, NODE_FORM, NODE_KIND, NODE_KWARGS, NODE_LEAVES_OUT;
 static Py_ssize_t NODE_SENSITIVE, NODE_TEMPLATE, NODE_Y;
 static Py_ssize_t ACTIVE_PARENT, ACTIVE_SPACE; /* of active arguments */
+static Py_ssize_t NUMBER_DTYPE;                /* of spaces of numbers */
 
 static PyObject *SPACE_OF; /* of Python: the tangent space of a value */
 

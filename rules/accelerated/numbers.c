@@ -8,6 +8,7 @@
 #include "operators.h"
 #include "arrays.h"
 #include "batches.h"
+#include "checksum.h"
 #include "products.h"
 #include "items.h"
 #include "joins.h"
@@ -332,6 +333,7 @@ static PyMethodDef functions[] = {
     {"accelerate_arrays", accelerate_arrays, METH_O, accelerate_arrays_doc},
     {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
     {"answer_linear", (PyCFunction)(void (*)(void))answer_linear, METH_FASTCALL, answer_linear_doc},
+    {"checksum", checksum, METH_O, checksum_doc},
     {"to_float", to_float, METH_O, to_float_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
@@ -341,6 +343,7 @@ static PyMethodDef functions[] = {
     {"register_memory", register_memory, METH_VARARGS, register_memory_doc},
     {"register_writes", register_writes, METH_VARARGS, register_writes_doc},
     {"register_pulls", register_pulls, METH_VARARGS, register_pulls_doc},
+    {"register_parts", register_parts, METH_VARARGS, register_parts_doc},
     {"register_nodes", register_nodes, METH_VARARGS, register_nodes_doc},
     {"register_reads", register_reads, METH_VARARGS, register_reads_doc},
     {"register_tape", register_tape, METH_VARARGS, register_tape_doc},

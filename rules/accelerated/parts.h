@@ -3,7 +3,7 @@
 #ifndef CHAINRULES_PARTS_H
 #define CHAINRULES_PARTS_H
 
-#include "linear.h"
+#include "actives.h"
 
 /* ---- views ---- */
 
@@ -128,17 +128,56 @@ level_of_parts(PyObject *parts)
     PyObject *level = NULL;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(parts); i++) {
         PyObject *x = PySequence_Fast_GET_ITEM(parts, i);
-        if (Py_TYPE(x) == DUAL_ARRAY) {
-            if (level != NULL && SLOT(x, AT_LEVEL) != level) {
+        if (is_traced_array(x)) {
+            level = inner(level, SLOT(x, AT_LEVEL));
+            if (level == NULL) {
                 return NULL;
             }
-            level = SLOT(x, AT_LEVEL);
         }
         else if (!is_float64_array(x)) {
             return NULL;
         }
     }
     return level;
+}
+
+/* The values of parts on a tape; NULL where one is not known here, or for an error. */
+static PyObject *
+values_of_parts(PyObject *parts, PyObject *tape)
+{
+    PyObject *values = PyList_New(0);
+    for (Py_ssize_t i = 0; values != NULL && i < PySequence_Fast_GET_SIZE(parts); i++) {
+        PyObject *x = PySequence_Fast_GET_ITEM(parts, i);
+        int failed = with_value(x) < 0, is_active = !failed && is_active_array(x, tape);
+        if (failed || !is_known(x, tape, is_active)
+            || PyList_Append(values, is_active ? SLOT(x, PRIMAL) : x) < 0) {
+            Py_CLEAR(values);
+        }
+    }
+    return values;
+}
+
+/* Join arrays on a tape, by a linear function of a list of them. */
+static PyObject *
+join_on_tape(PyObject *f, PyObject *parts, PyObject *options, PyObject *tape, PyObject *kind)
+{
+    PyObject *values = values_of_parts(parts, tape), *traced = UNHANDLED;
+    if (values == NULL) {
+        return PyErr_Occurred() ? NULL : UNHANDLED;
+    }
+    PyObject *given = PyTuple_Pack(1, values);
+    PyObject *y = given == NULL ? NULL : PyObject_Call(f, given, options);
+    Py_XDECREF(given);
+    Py_DECREF(values);
+    if (y == NULL) {
+        return NULL;
+    }
+    if (array_under(y) != NULL) {
+        PyObject *entry = entry_of_parts(tape, kind, parts, options, y);
+        traced = traced_array(tape, Py_NewRef(y), entry);
+    }
+    Py_DECREF(y);
+    return traced;
 }
 
 /* Zeros in the shape of a plain array. */
@@ -155,7 +194,10 @@ lists_of_parts(PyObject *parts, PyObject *level, PyObject *values, PyObject *tan
 {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(parts); i++) {
         PyObject *x = PySequence_Fast_GET_ITEM(parts, i), *value = x, *tangent;
-        if (Py_TYPE(x) == DUAL_ARRAY) {
+        if (is_traced_array(x)) {
+            if (Py_TYPE(x) != DUAL_ARRAY || SLOT(x, AT_LEVEL) != level) {
+                return 0;
+            }
             value = SLOT(x, PRIMAL);
             tangent = SLOT(x, TANGENT_OF_ARRAY);
             int in_blocks = Py_TYPE(level) == BLOCK_DUALS;
@@ -190,7 +232,7 @@ is_axis_alone(PyObject *options)
     return PyDict_GET_SIZE(options) == 1 && axis != NULL && PyLong_CheckExact(axis);
 }
 
-/* Join arrays, of which some are dual, by a linear function of a list of them. */
+/* Join arrays, of which some are traced, by a linear function of a list of them. */
 static PyObject *
 join_arrays(PyObject *f, PyObject *args, PyObject *options)
 {
@@ -203,13 +245,18 @@ join_arrays(PyObject *f, PyObject *args, PyObject *options)
         return UNHANDLED;
     }
     PyObject *level = level_of_parts(parts);
-    if (level == NULL || !is_forward(level) || !is_open(level)
+    if (level == NULL || !is_accelerated(level) || !is_open(level)
         || (Py_TYPE(level) == BLOCK_DUALS && SHARE_IN_BLOCK == NULL)) {
         return UNHANDLED;
     }
     PyObject *kind = linear_kind_of(f, level, 1);
     if (kind == NULL) {
         return UNHANDLED;
+    }
+    if (Py_TYPE(level) == TAPE) {
+        PyObject *joined = join_on_tape(f, parts, options, level, kind);
+        Py_DECREF(kind);
+        return joined;
     }
     PyObject *values = PyList_New(0), *tangents = PyList_New(0), *y = NULL, *ydot = NULL;
     int known = values == NULL || tangents == NULL

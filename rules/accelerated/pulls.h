@@ -3,7 +3,7 @@
 #ifndef CHAINRULES_PULLS_H
 #define CHAINRULES_PULLS_H
 
-#include "linear.h"
+#include "parts.h"
 
 /* Entries by their length: a node, (a, da), (a, da, b, db), six of a read entry, and of arrays
    (a, partial, args), (a, partial, b, partial, args) and eight where they were broadcast; see
@@ -16,8 +16,7 @@
 #define OF_ARRAYS 5
 #define BROADCAST 8
 
-/* The class of spaces of arrays, what sums cotangents to a shape, and what rules pull back by. */
-static PyTypeObject *PROJECT_ARRAY;
+/* What sums cotangents to a shape, and what rules pull back by. */
 static PyObject *UNBROADCAST;
 static Py_ssize_t SPACE_SHAPE, SPACE_DTYPE, TRANSPOSE, PULLS;
 
@@ -272,6 +271,122 @@ pull_of_rule(PyObject *node, PyObject *i, PyObject *ybar, PyObject *space)
     return xbar;
 }
 
+/* Let an argument receive its cotangent, as its method does. */
+static int
+received(Order *self, PyObject *node, PyObject *active, PyObject *xbar, PyObject *i)
+{
+    PyObject *f = SLOT(SLOT(node, NODE_KIND), FUNCTION);
+    PyObject *done = PyObject_CallMethod(active, "receive", "OOOO", xbar, self->cotangents, f, i);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* Whether a cotangent is in the space of an argument, as `holds` says. */
+static int
+is_fitting(PyObject *space, PyObject *xbar)
+{
+    if (space != NULL && Py_TYPE(space) == PROJECT_NUMBER) {
+        PyObject *dtype = SLOT(space, NUMBER_DTYPE);
+        return Py_TYPE(xbar) == FLOAT64 && dtype != NULL
+               && ((PyArray_Descr *)dtype)->type_num == NPY_DOUBLE;
+    }
+    return space != NULL && is_held(space, xbar);
+}
+
+/* Hand the cotangents of a list to its parts. */
+static int
+pull_to_parts(Order *self, PyObject *node, PyObject *active, PyObject *xbars, PyObject *i)
+{
+    PyObject *parts = SLOT(active, PARTS);
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(parts) && k < PyList_GET_SIZE(xbars); k++) {
+        PyObject *part = PyList_GET_ITEM(parts, k), *xbar = PyList_GET_ITEM(xbars, k);
+        if (part == Py_None) {
+            continue;
+        }
+        int one = Py_TYPE(part) == ACTIVE && is_fitting(SLOT(part, ACTIVE_SPACE), xbar);
+        int done = one ? accumulate(self, SLOT(part, ACTIVE_PARENT), Py_NewRef(xbar))
+                       : received(self, node, part, xbar, i);
+        if (done < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the cotangent of an argument is a list, one for each of its parts. */
+static int
+is_of_parts(PyObject *active, PyObject *xbar)
+{
+    if (ACTIVE_PARTS == NULL || Py_TYPE(active) != ACTIVE_PARTS || !PyList_CheckExact(xbar)) {
+        return 0;
+    }
+    PyObject *parts = SLOT(active, PARTS);
+    return SLOT(active, FLAT) == Py_True && parts != NULL && PyList_CheckExact(parts)
+           && PyList_GET_SIZE(parts) == PyList_GET_SIZE(xbar);
+}
+
+/* ---- views ---- */
+
+/* Whether an entry is that of a view, `x[index]` of an array of float64, and `ybar` its plain
+   cotangent. */
+static int
+is_view_node(PyObject *node, PyObject *ybar)
+{
+    PyObject *kind = SLOT(node, NODE_KIND), *pairs = SLOT(node, NODE_ACTIVE);
+    if (kind == NULL || Py_TYPE(kind) != LINEAR_RULE || SLOT(kind, FUNCTION) != GETITEM
+        || SLOT(node, NODE_TEMPLATE) != Py_None || !is_float64_array(ybar) || pairs == NULL
+        || !PyList_CheckExact(pairs) || PyList_GET_SIZE(pairs) != 1) {
+        return 0;
+    }
+    PyObject *pair = PyList_GET_ITEM(pairs, 0);
+    PyObject *active = PyTuple_CheckExact(pair) && PyTuple_GET_SIZE(pair) == 2
+                           ? PyTuple_GET_ITEM(pair, 1)
+                           : NULL;
+    PyObject *space = active == NULL || Py_TYPE(active) != ACTIVE ? NULL
+                                                                  : SLOT(active, ACTIVE_SPACE);
+    return space != NULL && Py_TYPE(space) == PROJECT_ARRAY
+           && ((PyArray_Descr *)SLOT(space, SPACE_DTYPE))->type_num == NPY_DOUBLE;
+}
+
+/* Add `ybar` to the part of an array of the sweep's own that a view shows; -1 for an error. */
+static int
+add_to_part(PyObject *whole, PyObject *index, PyObject *ybar)
+{
+    PyObject *part = PyObject_GetItem(whole, index);
+    PyObject *sum = part == NULL ? NULL : PyNumber_InPlaceAdd(part, ybar);
+    Py_XDECREF(part);
+    Py_XDECREF(sum);
+    return sum == NULL ? -1 : 0;
+}
+
+/* Pull back through a view, as `add_plain` of the cotangents does. Whether it was done. */
+static int
+pull_view(Order *self, PyObject *node, PyObject *ybar)
+{
+    PyObject *index = PyDict_GetItemString(SLOT(node, NODE_KWARGS), "index");
+    PyObject *active = PyTuple_GET_ITEM(PyList_GET_ITEM(SLOT(node, NODE_ACTIVE), 0), 1);
+    PyObject *parent = SLOT(active, ACTIVE_PARENT), *space = SLOT(active, ACTIVE_SPACE);
+    Py_ssize_t at = PyLong_AsSsize_t(parent);
+    if (index == NULL || !is_basic(index) || at < 0 || at >= PyList_GET_SIZE(self->bars)) {
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *present = PyList_GET_ITEM(self->bars, at);
+    int marked = Py_TYPE(present) == MASKED;
+    PyObject *whole = marked ? SLOT(present, MASKED_VALUE) : present;
+    if (whole != NULL && is_float64_array(whole) && PySet_Contains(self->owned, parent) == 1) {
+        if (marked && PyObject_SetItem(SLOT(present, ALIVE), index, Py_True) < 0) {
+            return -1;
+        }
+        return add_to_part(whole, index, ybar) < 0 ? -1 : 1;
+    }
+    PyObject *done = PyObject_CallMethod(self->cotangents, "add_plain", "OOOOO", parent, index, ybar,
+                                         SLOT(space, SPACE_SHAPE), SLOT(space, SPACE_DTYPE));
+    int added = done == NULL ? -1 : done == Py_True;
+    Py_XDECREF(done);
+    return added;
+}
+
 /* Pull back through a linear call, as `KindNode.pull` does. */
 static int
 pull_node(Order *self, PyObject *node, PyObject *ybar)
@@ -294,12 +409,9 @@ pull_node(Order *self, PyObject *node, PyObject *ybar)
             done = accumulate(self, SLOT(active, ACTIVE_PARENT), xbar);
         }
         else {
-            PyObject *f = SLOT(SLOT(node, NODE_KIND), FUNCTION);
-            PyObject *received = PyObject_CallMethod(active, "receive", "OOOO", xbar,
-                                                     self->cotangents, f, i);
+            done = is_of_parts(active, xbar) ? pull_to_parts(self, node, active, xbar, i)
+                                             : received(self, node, active, xbar, i);
             Py_DECREF(xbar);
-            Py_XDECREF(received);
-            done = received == NULL ? -1 : 0;
         }
         if (done < 0) {
             return -1;

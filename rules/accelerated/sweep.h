@@ -119,6 +119,14 @@ is_small_array(Order *self, PyObject *ybar)
                || PyArray_SIZE((PyArrayObject *)ybar) < self->small);
 }
 
+/* Whether an entry is that of a write, for which it matters which marks there are. */
+static int
+is_write(PyObject *entry)
+{
+    return PyTuple_CheckExact(entry) && PyTuple_GET_SIZE(entry) == NODE && WRITE_NODE != NULL
+           && Py_TYPE(PyTuple_GET_ITEM(entry, 0)) == WRITE_NODE;
+}
+
 /* Pull back through one entry, if it is one of numbers or a read one; say whether it was. */
 static int
 pull_entry(Order *self, PyObject *entry, PyObject *ybar)
@@ -134,6 +142,14 @@ pull_entry(Order *self, PyObject *entry, PyObject *ybar)
         int written = size == NODE ? pull_write(self, PyTuple_GET_ITEM(entry, 0), ybar) : 0;
         if (written != 0) {
             return written;
+        }
+        if (size == NODE && KIND_NODE != NULL && Py_TYPE(PyTuple_GET_ITEM(entry, 0)) == KIND_NODE
+            && is_view_node(PyTuple_GET_ITEM(entry, 0), ybar)) {
+            int added = pull_view(self, PyTuple_GET_ITEM(entry, 0), ybar);
+            if (added <= 0) {
+                return added;
+            }
+            return PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0 ? -1 : 1;
         }
         if (!(size == NODE ? is_linear_node(PyTuple_GET_ITEM(entry, 0), ybar)
                            : is_array_of_sweep(ybar))) {
@@ -183,6 +199,9 @@ order_next(Order *self)
         }
         PyObject *entry = Py_NewRef(PyList_GET_ITEM(self->entries, self->next));
         PyObject *ybar = Py_NewRef(PyList_GET_ITEM(self->bars, self->next));
+        if (!is_write(entry)) {
+            ybar = settled_cotangent(ybar);
+        }
         int pulled = pull_entry(self, entry, ybar);
         Py_DECREF(entry);
         Py_DECREF(ybar);

@@ -6,10 +6,9 @@
 
 #include "pulls.h"
 
-static PyTypeObject *WRITE_NODE, *PROJECT_NUMBER;
+static PyTypeObject *WRITE_NODE;
 static Py_ssize_t WRITE_ACTIVE, WRITE_AXES, WRITE_BEFORE, WRITE_FORM, WRITE_INDEX, WRITE_PATH;
 static Py_ssize_t WRITE_POSITION, WRITE_SENSITIVE, WRITE_SHAPE;       /* of nodes */
-static Py_ssize_t NUMBER_DTYPE;                                       /* of spaces of numbers */
 
 PyDoc_STRVAR(register_writes_doc,
 "register_writes(write_node, project_number)\n--\n\n"

@@ -158,8 +158,10 @@ class BufferLevel(Level):
         return view
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
-        v = healed(settled(v))
-        self._receive(x, innermost((v,)))
+        v = settled(v)
+        if not isinstance(v, Traced):
+            v = healed(v)
+        self._receive(x, v.at_level if isinstance(v, Traced) else innermost((v,)))
         root, path = root_of(x)
         try:
             follow(path, root.primal)[index] = v
@@ -176,8 +178,9 @@ class BufferLevel(Level):
             isinstance(root.primal, Traced) and root.primal.at_level.number >= level.number
         ):
             return
-        views = living_views(root)
-        if memory_of(root).is_seen():
+        memory = memory_of(root)
+        views = living_views(root) if memory.views else ()
+        if memory.seen_by and memory.is_seen():
             raise refusal("plain buffer seen elsewhere")
         root.primal = level.constant(root.primal)
         for view in views:
@@ -228,7 +231,8 @@ def buffer(y: Any) -> Any:
 
 def buffer_if_new(y: Value, given: Value) -> Any:
     """As ``buffer``, for what a function returned; a view of what it was ``given`` is none."""
-    return _buffer_if_new(y, iterate_leaves(given))
+    flat = type(given) is tuple and LEAVES.issuperset(map(type, given))
+    return _buffer_if_new(y, given if flat else iterate_leaves(given))  # type: ignore[arg-type]
 
 
 def _buffer_if_new(y: Value, leaves: Iterable) -> Any:

@@ -27,6 +27,7 @@ from ..table.kinds import Kind
 from ..table.linear_kinds import LinearRule
 from ..table.methods import OPTED_OUT
 from ..table.operands import has_lists
+from ..table.other_kinds import NonDifferentiable
 from ..table.tables import RuleTable, traced_options
 from ..tracing.array import TracedArray
 from ..tracing.explained import explain
@@ -258,6 +259,14 @@ class Engine(Level):
                 return y
         if not self.live:
             raise escaped()
+        try:
+            rule = self.table.kinds.get(f)  # as nearly always
+        except TypeError:  # not hashable
+            rule = None
+        if type(rule) is NonDifferentiable and not kwargs:
+            y = rule.of_plain(f, args)
+            if y is not NotImplemented:
+                return y
         given = args
         settings = not kwargs or are_settings(kwargs.values())
         if not settings or len(args) != 1 or not isinstance(args[0], Traced):
@@ -276,10 +285,6 @@ class Engine(Level):
         traced = not settings and innermost(kwargs.values()) is not None
         if traced:
             args, kwargs = positional(f, args, kwargs)
-        try:
-            rule = self.table.kinds.get(f)  # as nearly always
-        except TypeError:  # not hashable
-            rule = None
         if rule is None:
             rule = self.table.find(self.config, f, args)
         if isinstance(rule, Kind):

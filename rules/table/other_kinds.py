@@ -12,12 +12,15 @@ import numpy as np
 from ...config import RuleConfig, user_line
 from ..annotations import Function, Value
 from ..refusals.table import refusal
+from ..shapes import FLOATS_AND_ARRAYS, OBJECT
 from ..signatures import name_of
 from ..tangents.zeros import NO_TANGENT, ZERO
-from ..tracing.funnel import body
-from ..tracing.level import Level, innermost, value
+from ..tracing.funnel import body, is_primitive
+from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.writing import is_fresh
 from .kinds import Kind
+
+_PLAIN = frozenset({*FLOATS_AND_ARRAYS, int, bool, str})
 
 
 class NonDifferentiable(Kind):
@@ -32,6 +35,17 @@ class NonDifferentiable(Kind):
 
     def answer(self, level: Level, f: Function, args: tuple, kwargs: dict, settings: bool) -> Value:
         return self.run(f, tuple(map(value, args)), {k: value(x) for k, x in kwargs.items()})
+
+    def of_plain(self, f: Function, args: tuple) -> Any:
+        """Return ``f`` of plain numbers and arrays under ``args``; NotImplemented beside others."""
+        values = []
+        for x in args:
+            while isinstance(x, Traced) and not x.records:
+                x = x.primal
+            if type(x) not in _PLAIN or (type(x) is np.ndarray and x.dtype is OBJECT):
+                return NotImplemented
+            values.append(x)
+        return NotImplemented if is_primitive(f) else f(*values)
 
     def run(self, f: Function, args: tuple, kwargs: dict) -> Any:
         if "dtype" in kwargs and np.dtype(kwargs["dtype"]) == object:

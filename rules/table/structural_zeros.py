@@ -65,6 +65,8 @@ def plain_array(x: Value) -> Any:
 
 def all_alive(alive: Any) -> bool:
     """Say whether no entry is structurally zero; of what is computed later nobody knows."""
+    if type(alive) is np.ndarray:
+        return bool(alive.all())
     return not is_lazy(alive) and bool(np.all(alive))
 
 
@@ -107,6 +109,12 @@ def do_zeros_pass(f: Function) -> bool:
 def masked(value: Tangentlike, alive: Value) -> Tangentlike:
     """Return a cotangent whose entries are structurally zero where not ``alive``, if any is."""
     return value if all_alive(alive) else Masked(value, alive)
+
+
+def settled(ybar: Masked) -> Any:
+    """Return a cotangent, of plain numbers where none of its entries is structurally zero."""
+    plain = type(ybar.alive) is np.ndarray and ybar.alive.all()
+    return ybar.value if plain else ybar
 
 
 def unmask(ybar: Tangentlike) -> Any:

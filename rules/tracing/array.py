@@ -41,7 +41,7 @@ from .views import (
     shares_memory,
     slot_of,
 )
-from .writing import hand_out, refuse_overlap
+from .writing import hand_out, refuse_overlap, take_over
 
 # Slots that a write empties, and that are filled again when they are read.
 _LAZY = frozenset({"primal", "position", "tangent", "block"})
@@ -112,7 +112,8 @@ def _in_place(operation: Callable) -> Callable:
         y = entries_of(operation(self, in_place_operand(other)))
         if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
             raise refusal("in-place dtype", y=describe(y), dtype=self.dtype)
-        self[...] = y
+        if not take_over(_without_buffers(self), y):
+            self[...] = y
         return self
 
     return operate

@@ -12,7 +12,7 @@ import itertools
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -59,6 +59,8 @@ class Level(ABC):
     records = False  # whether its values stand for plain numbers: see Traced.records
     sweeps = 0  # how many sweeps over the record of this run are going on
     given: tuple[tuple, list] | None = None  # the inputs, until something is written
+    # Whether all that it knows of an array stands in the slots of that: see ``take_over``.
+    in_slots: ClassVar[bool] = False
 
     @abstractmethod
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:

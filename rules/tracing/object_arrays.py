@@ -143,6 +143,8 @@ def array_shown_by(x: Value) -> Any:
     classes that have protocols of their own NumPy asks these. Of a subclass of a number or a
     sequence it is that.
     """
+    if type(x) in LEAVES or isinstance(x, Traced):
+        return x  # as nearly always
     x = as_of_python(x)
     cls = type(x)
     if cls in LEAVES or issubclass(cls, _NOT_READ):
@@ -162,7 +164,7 @@ def array_shown_by(x: Value) -> Any:
     return parts if of_numbers else np.asarray(x)  # of objects, which may be sequences again
 
 
-_NOT_READ = (type, Traced, np.ndarray, np.generic, list, tuple)
+_NOT_READ = (type, np.ndarray, np.generic, list, tuple)
 _PROTOCOLS = ("__array_ufunc__", "__array_function__")
 
 

@@ -249,9 +249,11 @@ def give_value(x: "TracedArray") -> None:
     """Give a handle its value back, which a write has taken from it."""
     root, path = root_of(x)
     if root is x:
-        x.at_level.publish(x, x.memory.draft)
-        x.memory.draft = None
-        forget(x)  # its views hold copies, and may show its memory again
+        memory = x.memory
+        x.at_level.publish(x, memory.draft)
+        memory.draft = None
+        if memory.views:
+            forget(x)  # its views hold copies, and may show its memory again
     else:
         x.at_level.refresh(x, root, path)
         remember(x, root)

@@ -18,7 +18,17 @@ from ..containers import LEAVES, iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import dtype_of
 from .level import Level, Traced
-from .views import Path, bare, follow, laid_out, memory_of, root_of, shares_memory
+from .views import (
+    Path,
+    bare,
+    follow,
+    forget,
+    is_draft,
+    laid_out,
+    memory_of,
+    root_of,
+    shares_memory,
+)
 
 if TYPE_CHECKING:
     from .array import TracedArray
@@ -192,6 +202,41 @@ def begin_write(root: Any) -> tuple | None:
         if type(array) is np.ndarray and not array.flags.writeable:
             raise ValueError(_READ_ONLY)
     return memory.draft
+
+
+def take_over(x: "TracedArray", y: Value) -> bool:
+    """Let ``x`` be what the new array ``y`` is, where that is all that ``x[...] = y`` would do.
+
+    Both own their memory, alike in shape, dtype and order; they share the array then, of which
+    a write into either makes a copy before.
+
+    Raises
+    ------
+    MutationError, ValueError
+        As a write does: see ``begin_write``.
+    """
+    if type(y) is not type(x) or y.at_level is not x.at_level or not x.at_level.in_slots:
+        return False
+    new, old = bare(y), bare(x)
+    alike = (
+        type(new) is type(old) is np.ndarray
+        and new.dtype is old.dtype
+        and new.shape == old.shape
+        and new.strides == old.strides
+        and new.flags.writeable
+        and x.base_and_path is None is y.base_and_path
+    )
+    if not alike or x is y or is_draft(y):
+        return False
+    begin_write(x)
+    memory = memory_of(x)
+    memory.draft = memory.moved = None
+    x.primal = y.primal
+    for name in type(x).__slots__:
+        setattr(x, name, getattr(y, name))
+    if memory.views:
+        forget(x)
+    return True
 
 
 def check_swap(x: "TracedArray", index: Index, v: Value, draft: Value) -> tuple | None:

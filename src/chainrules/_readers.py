@@ -16,8 +16,10 @@ import numpy as np
 
 from . import _rulesets
 from .rules import Traced, all_settled, array_of, innermost
+from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
 from .rules.tracing.object_arrays import (
+    OBJECT,
     array_shown_by,
     entries_of,
     healed,
@@ -80,18 +82,25 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     def reads(*args: Any, **kwargs: Any) -> Any:
         if a_run() is None:
             return f(*args, **kwargs)
-        args = tuple([read(x) if isinstance(x, _READ) else array_shown_by(x) for x in args])
+        args = tuple([_as_read(x, read) for x in args])
         if kwargs:
-            kwargs = {
-                name: read(x) if isinstance(x, _READ) else array_shown_by(x)
-                for name, x in kwargs.items()
-            }
+            kwargs = {name: _as_read(x, read) for name, x in kwargs.items()}
         y = f(*args, **kwargs)
-        if makes and type(y) in _LISTS:  # of np.meshgrid, and of np.gradient along several axes
-            return type(y)(_new_part(part, (args, kwargs)) for part in y)
-        return buffer_if_new(y, (args, kwargs)) if makes else y
+        if not makes:
+            return y
+        given = (args, kwargs) if kwargs else args
+        if type(y) in _LISTS:  # of np.meshgrid, and of np.gradient along several axes
+            return type(y)(_new_part(part, given) for part in y)
+        return buffer_if_new(y, given)
 
     return _as_shown(reads, f)
+
+
+def _as_read(x: Any, read: Callable) -> Any:
+    cls = type(x)
+    if cls is np.ndarray:
+        return x if x.dtype is not OBJECT else read(x)
+    return read(x) if cls not in LEAVES and isinstance(x, _READ) else array_shown_by(x)
 
 
 def _new_part(y: Any, given: tuple) -> Any:

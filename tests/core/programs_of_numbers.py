@@ -238,9 +238,39 @@ def changed_after_use(x):
     return y + buffer
 
 
+def moving_in_part(x):
+    """Return sums and products of arrays, of which each moves in some of its entries."""
+    buffer, other, roots = cnp.zeros(3), cnp.ones((2, 3)), cnp.zeros(3)
+    numbers = np.ravel(x)
+    buffer[1], roots[0] = numbers[0], numbers[-1]
+    other[0, 1] = numbers[0] * numbers[-1]
+    roots = np.sqrt(roots * roots)  # with an infinite slope where nothing moves
+    y = buffer * 2.0 - other / numbers[0]
+    y = y * roots + np.where(buffer > 0.0, buffer, 1.0) * roots
+    return y - buffer * buffer + (roots * numbers[-1] if numbers.size > 1 else 1.0)
+
+
+def added_in_place(x):
+    """Return arrays that others were added to in place, of which the first are read after."""
+    state, flow = cnp.ones(3), cnp.zeros(3)
+    number = np.ravel(x)[0]
+    flow[0] = number
+    given = flow * number
+    for k in range(2):
+        state += 0.5 * flow
+        flow[k] -= state[k]
+        kept = state[::-1]
+        state *= given + 1.0
+        flow += state
+        state -= kept
+    given += flow
+    given[1] = state[2]
+    return given * state + flow
+
+
 WRITES = (
     changed_after_use, into_view, beside_buffer, written_twice, roots_replaced, swapped,
-    into_argument,
+    into_argument, moving_in_part, added_in_place,
 )  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 import tempfile
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 
 import chainrules as cr
 from chainrules.rules.tracing import captured as watch
@@ -255,6 +257,50 @@ def test_entries_that_changed_places_are_noticed(change, dtype):
     before = watch.digest(c)
     assert watch.digest(c.copy()) == before
     change(c)
+    assert watch.digest(c) != before
+
+
+CHANGES = {
+    "negated": lambda c, i, j: np.negative(c[i::j], out=c[i::j]),
+    "columns negated": lambda c, i, j: np.negative(c[:, i::j], out=c[:, i::j]),
+    "two columns swapped": lambda c, i, j: c.__setitem__(
+        (slice(None), [i, i + j]), c[:, [i + j, i]].copy()
+    ),
+    "two rows swapped": lambda c, i, j: c.__setitem__([i, i + j], c[[i + j, i]].copy()),
+    "two signs": lambda c, i, j: np.negative(c[i : i + j + 1 : j, 0], out=c[i : i + j + 1 : j, 0]),
+    "rolled": lambda c, i, j: c.__setitem__(..., np.roll(c, j, axis=i % 2)),
+    "scaled": lambda c, i, j: np.multiply(c[i:], 2.0**-j, out=c[i:]),
+    "moved": lambda c, i, j: np.add(c[:, i : i + j], 1.0, out=c[:, i : i + j]),
+    "cleared": lambda c, i, j: c[i].fill(0.0),
+    "sorted": lambda c, i, j: c.sort(axis=i % 2),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("accelerated", [True, False])
+@given(
+    rows=st.sampled_from([64, 128, 65, 1000]),
+    columns=st.sampled_from([16, 64, 1024, 100, 1021, 1019]),
+    i=st.integers(0, 7),
+    j=st.sampled_from([1, 2, 4, 8, 3]),
+)
+def test_no_change_goes_unnoticed(change, accelerated, rows, columns, i, j):
+    c = np.random.default_rng(i).normal(size=(rows, columns))
+    with pytest.MonkeyPatch.context() as patch:
+        if not accelerated:
+            patch.setattr(watch, "numbers", None)
+        before, bits = watch.digest(c), c.tobytes()
+        CHANGES[change](c, i, j)
+        assert (watch.digest(c) == before) == (c.tobytes() == bits)
+
+
+@pytest.mark.parametrize("accelerated", [True, False])
+def test_a_shape_that_is_set_in_place_is_noticed(accelerated, monkeypatch):
+    if not accelerated:
+        monkeypatch.setattr(watch, "numbers", None)
+    c = np.ones((200, 100))
+    before = watch.digest(c)
+    c.shape = (100, 200)
     assert watch.digest(c) != before
 
 

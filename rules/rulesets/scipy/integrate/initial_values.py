@@ -25,6 +25,7 @@ from .... import (
     value,
     with_values,
 )
+from ....tracing.views import snapshot
 from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .controlled import controlled
@@ -150,6 +151,8 @@ def another_solution(rhs, t_span, y0, calls, options, inside):
 def state(y):
     """Return what the user's function gave as an array of one axis, which nobody writes to."""
     y = all_settled(y)
+    if isinstance(y, TracedArray) and y.ndim == 1:
+        return snapshot(y)  # its array is copied when the user's function writes to it again
     if isinstance(y, list | tuple) or (type(y) is np.ndarray and y.dtype == object):
         y = as_array(y)
     else:

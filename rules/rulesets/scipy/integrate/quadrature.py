@@ -79,7 +79,7 @@ def plainly(f, args, name, line, level):
         if type(y) in FLOATS:
             return y
         numbers = plain_numbers(y, level)
-        if numbers is not None:
+        if numbers is not None:  # as nearly always
             return numbers
         y = strip(all_settled(healed(y)), level)
         if is_traced(y):
@@ -98,7 +98,9 @@ def lost(name, f, line):
 
 
 def plain_numbers(y, level):
-    """Return the floats in a list, from under traced ones of this level; None if others are."""
+    """Return the floats in a list, or an array, under traced ones of this level; else None."""
+    if isinstance(y, TracedArray) and y.at_level is level:
+        return y.primal if type(y.primal) is np.ndarray else None
     if type(y) not in (list, tuple):
         return None
     found = []

@@ -57,8 +57,7 @@ class MissingRuleError(ChainRulesError, NotImplementedError):
 class TangentError(ChainRulesError, ValueError):
     """A tangent or a cotangent does not fit the value that it belongs to.
 
-    Give one of the shape, dtype and structure of that value; ``cr.zero_tangent(x)`` where it
-    does not move.
+    Give one with the shape, dtype and structure of that value; for a zero, ``cr.zero_tangent(x)``.
     """
 
     code = "CR002"
@@ -86,24 +85,23 @@ class EscapedTraceError(ChainRulesError, RuntimeError):
 class LostDerivativeError(ChainRulesError, TypeError):
     """A traced value was about to be turned into a plain number, and its derivative lost.
 
-    Write what the message names in its place; or ``cr.value(x)``, where no derivative is
-    wanted.
+    Write what the message says instead; or ``cr.value(x)``, if you do not want a derivative there.
     """
 
     code = "CR005"
 
 
 class LostDataError(ChainRulesError, RuntimeError):
-    """Data on a cluster are gone with the worker that had them, and cannot be made again.
+    """A worker of an executor was lost, with data that cannot be computed again.
 
-    Compute them again: call the function once more.
+    Call the function once more, after a pool is lost with a new executor.
     """
 
     code = "CR006"
 
 
 class MutationError(ChainRulesError, TypeError):
-    """A write that the tracer cannot follow.
+    """A write of a traced value would lose its derivative, or would not be seen elsewhere.
 
     Write into a copy, or make a new array with ``np.where``, ``np.stack`` or
     ``np.concatenate``.
@@ -115,16 +113,16 @@ class MutationError(ChainRulesError, TypeError):
 class MissingDerivativeError(ChainRulesError, NotImplementedError):
     """A partial derivative marked ``not_implemented`` would have reached a result.
 
-    Write the partial; or keep what has none out of the result, with ``cr.stop_gradient``.
+    Write the partial derivative; or stop the derivative there, with ``cr.stop_gradient``.
     """
 
     code = "CR008"
 
 
 class InaccurateDerivativeError(ChainRulesError, ArithmeticError):
-    """A derivative by finite differences, or by a complex step, that cannot be trusted.
+    """A derivative by finite differences, or by a complex step, is not accurate enough.
 
-    Give the derivative, with ``cr.primitive(jac=...)`` or a rule; or a looser ``tolerance``,
+    Give the derivative, with ``cr.primitive(jac=...)`` or a rule; or a larger ``tolerance``,
     if the function is noisy.
     """
 
@@ -132,10 +130,9 @@ class InaccurateDerivativeError(ChainRulesError, ArithmeticError):
 
 
 class SingularJacobianError(ChainRulesError, ArithmeticError):
-    """The equations that an answer solves do not determine how it moves.
+    """The solution of the equations has no derivative: their Jacobian is singular there.
 
-    Look at the equations at their answer: one of them says nothing new, or an unknown is in
-    none.
+    Look for a redundant equation, for an unknown that is in none of them, or for a double root.
     """
 
     code = "CR010"
@@ -144,7 +141,7 @@ class SingularJacobianError(ChainRulesError, ArithmeticError):
 class ArgumentTypeError(ChainRulesError, TypeError):
     """An argument of a function of chainrules is of a type that the function does not take.
 
-    Give what the message names; the function's page says what each argument may be.
+    Give what the message says; the page of the function says what each argument may be.
     """
 
     code = "CR013"
@@ -153,7 +150,7 @@ class ArgumentTypeError(ChainRulesError, TypeError):
 class ArgumentValueError(ChainRulesError, ValueError):
     """An argument of a function of chainrules has a value, or a size, that the function cannot use.
 
-    Give one that the message names; the function's page says what each argument may be.
+    Give a value that the message names; the page of the function describes each argument.
     """
 
     code = "CR014"
@@ -174,18 +171,19 @@ class MissingPackageError(ChainRulesError, ModuleNotFoundError):
 
 
 class NoSolutionError(ChainRulesError, RuntimeError):
-    """A solver of SciPy found no solution, or none that its derivative could be taken of.
+    """A solver of SciPy found no solution that could be differentiated.
 
-    Look at what the solver says without a derivative; ask for other tolerances, or another method.
+    Call the solver without a derivative and read its message; try another start, method or
+    tolerance.
     """
 
     code = "CR016"
 
 
 class UnknownNameError(ChainRulesError, AttributeError):
-    """A name that chainrules does not have; other libraries call what you want so.
+    """A name of another library, or an unknown name, was looked up in chainrules.
 
-    Write what the message names in its place.
+    Write what the message says instead.
     """
 
     code = "CR017"
@@ -196,18 +194,18 @@ class UnknownNameError(ChainRulesError, AttributeError):
 
 
 class ExchangeError(ChainRulesError, TypeError):
-    """A value or a result cannot be handed from NumPy to another library, or back.
+    """A value cannot be passed between NumPy and another library.
 
-    Convert it as the message says: to a dtype, a device or a container that both know.
+    Convert it as the message says, to a dtype, a device or a container that both libraries have.
     """
 
     code = "CR018"
 
 
 class ContainerError(ChainRulesError, TypeError):
-    """An object that holds numbers cannot be taken apart, or built anew with other numbers.
+    """An object that holds numbers cannot be flattened, or rebuilt with other numbers.
 
-    Say what it holds, and how one is built, with ``cr.register_container``.
+    Register its class with ``cr.register_container``, which says how to do both.
     """
 
     code = "CR019"
@@ -216,24 +214,23 @@ class ContainerError(ChainRulesError, TypeError):
 class ConvergenceWarning(CodedWarning):
     """An iteration stopped before its answer was good enough to be differentiated.
 
-    Iterate longer, or to a smaller tolerance: the error of the derivative is as large as that
-    of the answer.
+    Iterate longer, or to a smaller tolerance: the derivative is only as accurate as the answer.
     """
 
     code = "CR021"
 
 
 class IndependentOutputWarning(CodedWarning):
-    """A gradient is zero because the function's result does not depend on its input at all.
+    """A gradient is zero because the result of the function does not depend on its input.
 
-    Print ``cr.explain(f, x)``, which shows the steps, and which of them are constant.
+    Print ``cr.explain(f, x)``, which shows the operations, and which of them are constant.
     """
 
     code = "CR022"
 
 
 class RuleNeverAskedWarning(CodedWarning):
-    """A rule was registered for something whose calls inside a program nobody sees.
+    """A rule was registered for a function whose calls inside of other functions do not use it.
 
     Decorate the function with ``cr.primitive``, and register the rule for what that returns.
     """
@@ -242,7 +239,7 @@ class RuleNeverAskedWarning(CodedWarning):
 
 
 class RulesNotLoadedWarning(CodedWarning):
-    """Rules that an installed package brings were not loaded, or the program waited for them.
+    """The rules of an installed package could not be loaded, or took long to load.
 
     Update the package, or report the error that the message shows to its authors.
     """
@@ -251,48 +248,45 @@ class RulesNotLoadedWarning(CodedWarning):
 
 
 class RuleReplacedWarning(CodedWarning):
-    """A rule took the place of one that another module had registered.
+    """A rule replaced one that another module had registered.
 
-    Register the rule once; where that is meant, filter the warning.
+    Register the rule only once; if you mean to replace it, filter the warning.
     """
 
     code = "CR025"
 
 
 class CompileError(ChainRulesError, RuntimeError):
-    """A function that cannot be compiled, because it does more than compute what it returns.
+    """A function cannot be compiled, because it has side effects or reads hidden state.
 
-    Return what the function computes, give it what it reads as an argument, and draw random
-    numbers outside.
+    Return all results, pass what the function reads as arguments, and draw random numbers outside.
     """
 
     code = "CR011"
 
 
 class CompileWarning(CodedWarning):
-    """A compiled function runs as it always did, and why.
+    """A compiled function runs uncompiled, or differs from its recording; the message says why.
 
-    Write what the message names in its place; ``cr.explain(compiled)`` says more.
+    Write what the message says instead; ``cr.explain(compiled)`` says more.
     """
 
     code = "CR026"
 
 
 class BatchError(ChainRulesError, ValueError):
-    """A function that cannot run on a batch, or whose results cannot be put together.
+    """A function cannot run on a batch, or its results do not fit into one array.
 
-    Write what the message names in its place; or call the function for one item after
-    another.
+    Write what the message says instead, or call the function in a loop over the items.
     """
 
     code = "CR012"
 
 
 class BatchWarning(CodedWarning):
-    """The items of a batch go one after another, and why.
+    """The items of a batch run one after another; the message says why.
 
-    Write what the message names in its place, or filter the warning, if the time does not
-    matter.
+    Write what the message says instead; or filter the warning, if the time does not matter.
     """
 
     code = "CR027"

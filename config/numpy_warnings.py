@@ -6,6 +6,7 @@ errors that NumPy would warn of are handed to ``_Teller`` by NumPy's own setting
 user ignores, raises or handles stays as it is.
 """
 
+import functools
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -24,17 +25,33 @@ _settings: Any = getattr(umath, "_extobj_contextvar", ContextVar("settings", def
 _get, _set = _settings.get, _settings.set
 
 
-_replays: dict[CodeType, str] = {}
+# By the code of a function that goes through recorded operations: words for the one under way.
+_replays: dict[CodeType, Callable[[FrameType], str]] = {}
 HINT = "`with cr.debug(nan=True, inf=True):` names the operation and its line"
+HINT_OF_LINE = "`with cr.debug(nan=True, inf=True):` names its line"
 
 
-def replays(f: Callable, when: str) -> None:
+def replays(f: Callable, when: str, named: Callable[[FrameType], str] | None = None) -> None:
     """Say that ``f`` goes through operations that were recorded, whose lines nobody noted.
 
     To note them takes 85 ns, which is half of an operation on numbers. So a warning has the line of
-    the transform, and says how to find the operation.
+    the transform, and says how to find that of the operation.
+
+    Parameters
+    ----------
+    f : Callable
+        The function whose frame is looked for.
+    when : str
+        Words for an operation of it that has no name.
+    named : Callable, optional
+        Finds words for the operation under way in a frame of ``f``; empty if it has no name.
     """
-    _replays[f.__code__] = when
+
+    def words(frame: FrameType) -> str:
+        name = "" if named is None else named(frame)
+        return name or f"{when}; {HINT}"
+
+    _replays[f.__code__] = words
 
 
 class _Teller:
@@ -44,8 +61,8 @@ class _Teller:
         said = message.removeprefix("Warning: ").rstrip("\n")
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and not is_the_users(frame):
-            if when := _replays.get(frame.f_code):
-                said = f"{said}, {when}; {HINT}"
+            if words := _replays.get(frame.f_code):
+                said = f"{said}, {words(frame)}"
                 break
             frame = frame.f_back
         warn_user(RuntimeWarning(said))
@@ -53,11 +70,15 @@ class _Teller:
 
 def note_replay(error: FloatingPointError) -> None:
     """Add to an error of NumPy's how to find its operation, if that was one that was recorded."""
-    when = ""
+    found = None
     for frame, _ in passed_by(error):
-        when = "" if is_the_users(frame) else _replays.get(frame.f_code, when)
-    if when and not hasattr(error, "code"):
-        error.add_note(f"It was {when}: {HINT}.")
+        if is_the_users(frame):
+            found = None
+        elif words := _replays.get(frame.f_code):
+            found = frame, words
+    if found is not None and not hasattr(error, "code"):
+        frame, words = found
+        error.add_note(f"It was {words(frame)}.")
 
 
 _TELLER = _Teller()
@@ -89,6 +110,22 @@ def as_before(before: Any) -> None:
         again: Any = {kind: "warn" for kind, mode in np.geterr().items() if mode == "log"}
         np.seterr(**again)
         np.seterrcall(handler)
+
+
+def telling_user(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``run``, a replay, with NumPy's warnings in it told at the line of its call."""
+
+    @functools.wraps(run)
+    def told(*args: Any) -> Any:
+        before = _get()
+        try:
+            tell_user(before)
+            return run(*args)
+        finally:
+            as_before(before)
+
+    replays(told, "in a compiled function")
+    return told
 
 
 def _replaced(now: Any) -> Any:

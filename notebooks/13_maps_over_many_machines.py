@@ -93,8 +93,9 @@ expected
 # %% [markdown]
 # ## On threads, and on processes
 #
-# Anything that has `submit` will do. Threads take turns with Python's own work, and not with what
-# NumPy does with large arrays. Processes take no turns; functions are sent to them by cloudpickle.
+# Any object with a method `submit` is an executor. Threads run Python code one at a time, but
+# NumPy's operations on large arrays in parallel. Processes run everything in parallel; functions
+# are sent to them by cloudpickle.
 
 # %%
 with ThreadPoolExecutor(2) as threads:
@@ -113,10 +114,9 @@ curvature
 # %% [markdown]
 # ## On a cluster
 #
-# A `dask.distributed.Client` is an executor of a better kind: what a task makes may stay with the
-# worker that made it. The way back of each item does: its tape, or of a single number its gradient.
-# Cotangents are sent there, and the workers add up what comes of them. A `LocalCluster` is a
-# cluster of processes on this machine.
+# With a `dask.distributed.Client`, results may stay on the worker that made them. The tape of each
+# item does (if the item is one number, its gradient). Cotangents are sent to the workers, which add
+# up the results. A `LocalCluster` is a cluster of processes on this machine.
 
 # %%
 from distributed import Client, LocalCluster
@@ -149,8 +149,8 @@ assert np.allclose(np.exp(fit.x), np.exp(true_rates), rtol=0.05)
 # %% [markdown]
 # ## A worker dies
 #
-# between the way there and the way back. What it held is gone with it; the tasks that made that are
-# not, and dask runs them again elsewhere. The gradient is the same.
+# Here a worker dies before the way back begins, and its data are lost. dask runs the tasks that
+# made them again, on another worker. The gradient is the same.
 
 # %%
 value, pullback = cr.vjp(lambda rates: misfit(rates, client), start)
@@ -160,9 +160,9 @@ assert np.allclose(after, expected[1], rtol=1e-12)
 np.abs(after - expected[1]).max()
 
 # %% [markdown]
-# Data that do not fit here are loaded by tasks, and stay where they are: the items are then
-# futures. (Not scattered: what is scattered cannot be made again when its worker is lost, and that
-# is an error.)
+# Large data are loaded by tasks, and stay on the workers: the items are then futures. Do not
+# scatter them: scattered data cannot be computed again when their worker is lost, and that is an
+# error.
 
 # %%
 loaded = client.map(lambda dose: (dose, concentrations(true_rates, dose)), np.linspace(1, 3, 6))
@@ -185,12 +185,14 @@ cluster.close()
 # %% [markdown]
 # ## Many machines
 #
-# are one line: in place of `LocalCluster(...)`, with the package of your queue or cloud,
+# For many machines, change one line. Instead of `LocalCluster(...)`, write with the package of your
+# queue or cloud
 #
 # ```python
 # cluster = dask_jobqueue.SLURMCluster(cores=16, memory="64GB")  # and cluster.scale(20)
 # ```
 #
-# or `client = Client("tcp://scheduler:8786")`, for a scheduler that is there already. chainrules
-# has to be installed on the workers. `client.dashboard_link` shows what they do, and
-# `cr.map(..., progress=True)` a bar. An item should be worth some 50 ms: each is a task, or two.
+# or `client = Client("tcp://scheduler:8786")`, if a scheduler is running already. chainrules must
+# be installed on the workers. `client.dashboard_link` shows what they do, and
+# `cr.map(..., progress=True)` shows a progress bar. An item should take about 50 ms or more,
+# because each is one task or two.

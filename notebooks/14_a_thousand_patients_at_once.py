@@ -15,8 +15,8 @@
 #
 # A medicine goes from the gut to the blood and out of it again. Written for one patient, the
 # simulation is a dozen lines of Python. No two patients are alike: what do a thousand of them look
-# like, how sure is a prediction, and which of the rates is it that matters? `cr.vmap` runs the
-# program for all of them at once, as it stands.
+# like, how certain is a prediction, and which of the rates matters? `cr.vmap` runs the unchanged
+# program for all of them at once.
 
 # %%
 import time
@@ -174,11 +174,11 @@ print(shares(0.03).round(3), (slopes**2 / np.sum(slopes**2)).round(3), shares(0.
 assert np.allclose(shares(0.03), slopes**2 / np.sum(slopes**2), atol=0.08)
 
 # %% [markdown]
-# ## Each patient goes his own way
+# ## Branches
 #
-# A second dose is taken when the concentration has fallen below a threshold: an `if` that looks at
-# a number. JAX refuses it in a batch. Here the batch is split where the patients answer unlike, and
-# the program runs again for each part.
+# A second dose is taken when the concentration has fallen below a threshold: an `if` on a number.
+# JAX refuses it in a batch. Here the batch is split where the condition differs between patients,
+# and the program runs again for each part.
 
 
 # %%
@@ -201,10 +201,10 @@ print(
 )
 
 # %% [markdown]
-# `max(peak, blood)` looks at numbers, too: a way for each step at which the peak may be. That is
-# why `ways` is larger here. `np.maximum(peak, blood)` would be one way for all.
+# `max(peak, blood)` compares numbers, too, so the batch is split by the step of the peak. That is
+# why `ways` is larger here. `np.maximum(peak, blood)` would not split it.
 #
-# The slope of the end in the size of the dose, for all patients, each along his own way:
+# The derivative of the last concentration in the size of the dose, for all patients:
 
 
 # %%
@@ -222,8 +222,8 @@ assert np.allclose(slope_of_dose, curves[:, -1])  # the model is linear in the f
 slope_of_dose[:4].round(4)
 
 # %% [markdown]
-# Compiled, such a batch is one native loop over the patients, in which each goes his own way, on as
-# many threads as you say. A hundred thousand of them:
+# Compiled, such a batch is one native loop over the patients, with the branches inside, on as many
+# threads as you ask for. A hundred thousand patients:
 
 # %%
 crowd = rates * np.exp(0.3 * rng.normal(size=(100_000, 2)))

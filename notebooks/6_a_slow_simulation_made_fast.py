@@ -14,7 +14,7 @@
 # # A slow simulation made fast
 #
 # A simulation is a loop, and a loop over numbers is what Python does slowest. Its gradient takes
-# ten or a hundred times as long, and a fit asks for hundreds of gradients. `cr.compile` records
+# several times as long, and a fit asks for hundreds of gradients. `cr.compile` records
 # once what a gradient does with its numbers, and runs that as machine code, without an edit: the
 # loop, its branches and its derivative stay as they are written. (Machine code needs llvmlite;
 # without it the recording is replayed by NumPy.)
@@ -116,7 +116,7 @@ print("\n".join(lines[:8]))
 # ## The fit, and its errors
 #
 # SciPy's BFGS calls it as any function. What the noise does to the parameters is found by fitting
-# again and again, to data with other noise: some thousand gradients, which eagerly take a minute.
+# again and again, to data with other noise: hundreds of gradients, which eagerly take seconds.
 # The measured values are an argument then, so that one recording serves them all.
 
 
@@ -174,6 +174,8 @@ for count in counts:
 figure, axes = plt.subplots(figsize=(5, 3.5))
 for name, taken in times.items():
     axes.loglog(counts, taken, "o-", label=name)
+axes.set_xticks(counts, counts)
+axes.tick_params(axis="x", which="minor", labelbottom=False)
 axes.set_xlabel("steps")
 axes.set_ylabel("seconds of a gradient")
 axes.legend()

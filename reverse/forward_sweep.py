@@ -49,6 +49,7 @@ from .entries import (
     Entry,
     parents_of,
 )
+from .named_entries import pushforward_under_way
 from .nodes import KindNode, MergeNode, OutputNode, RuleNode, space_at
 from .pieces import Pieces
 from .sweep import forward_factor
@@ -383,4 +384,4 @@ def _plus(a: Any, b: Any) -> Any:
     return a + b
 
 
-replays(ForwardSweep.run, "on the way of tangents")
+replays(ForwardSweep.run, "on the way of tangents", pushforward_under_way)

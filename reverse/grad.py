@@ -225,15 +225,20 @@ def grad(
 
     Parameters
     ----------
-    f, argnums, has_aux, config
-        As for ``value_and_grad``.
+    f : callable
+        A function of numbers, arrays or containers of these, which returns one real number.
+    argnums : int or tuple of int, optional
+        The positional arguments to differentiate in; by default the first.
+    has_aux : bool, optional
+        Whether ``f`` returns a pair: the number, and anything else that is to be returned too.
+    config : RuleConfig, optional
+        The engine that rules are asked for; by default reverse mode.
     zero : "strong", optional
-        Whether 0 times an infinite or undefined slope is 0, in place of NaN. In products of a
-        cotangent with the slope of an elementwise function or of a reduction, entries that are
-        exactly 0 give 0; in forward mode, of a tangent. What stays NaN: a zero slope times
-        an infinite derivative; rules of matrices, and others that are no products by entries.
-        It is a convention, and loses what ``sqrt(x)**2`` has at 0: so it is off by default. Of
-        nested transforms each decides for itself.
+        Whether 0 times an infinite or undefined slope is 0, in place of NaN. It holds for exact
+        zeros of cotangents (in forward mode, of tangents) at elementwise functions and reductions.
+        A zero slope times an infinite cotangent stays NaN, and so do rules of matrices. At 0
+        it loses the derivative of ``sqrt(x)**2``; so it is off by default. Nested transforms
+        decide each for itself.
 
     Returns
     -------

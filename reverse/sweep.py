@@ -114,7 +114,8 @@ def sweep(
     of_number, of_numbers, one, floats = OF_NUMBER, OF_NUMBERS, ONE, FLOATS
     for index, ybar in seeds:
         accumulate(index, ybar)
-    for i in cotangents.order(inputs, last):
+    order = cotangents.order(inputs, last)
+    for i in order:
         entry = entries.pop() if last else entries[i]
         ybar = bars[i]
         if ybar is None:
@@ -202,4 +203,5 @@ def sweep(
         else:
             entry[0].pull(ybar, cotangents)
         args = xbar = ybar = None  # what is held on to here could not be freed
+    entry = ()  # none is under way any more: see ``named_entries``
     return cotangents.of_inputs(inputs)

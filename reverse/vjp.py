@@ -39,6 +39,8 @@ from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
 from ..rules.tracing.views import for_receiver
 from .cotangents import own
+from .named_entries import pullback_under_way
+from .sweep import sweep
 from .tape import Forgetful, Tape
 from .watched import new_tape
 
@@ -141,7 +143,7 @@ class Recording:
         return [_input_cotangent(x, rest) for x in self.primals]
 
 
-replays(Tape.passed, "on the way back")
+replays(sweep, "on the way back", pullback_under_way)
 
 
 def _inputs(primals: list) -> list:

@@ -42,7 +42,7 @@ def test_help_says_what_the_demo_does_and_does_not_run_it():
     shown = run("-m", "chainrules", "--help")
     assert (0, "") == (shown.returncode, shown.stderr)
     assert "usage: python -m chainrules" in shown.stdout
-    assert "beside finite differences" in " ".join(shown.stdout.split())
+    assert "checked by finite differences" in " ".join(shown.stdout.split())
     wrong = run("-m", "chainrules", "--nothing")
     assert 2 == wrong.returncode
     assert "--nothing" in wrong.stderr

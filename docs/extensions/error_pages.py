@@ -20,11 +20,13 @@ from chainrules.rules.refusals.table import REFUSALS
 TOP = Path(__file__).parents[2]
 FOLDER = TOP / "docs" / "generated" / "errors"
 TESTS = TOP / "tests" / "core"
-HEAD = """# Codes of errors
+sys.path.append(str(TESTS))  # where the programs are
+HEAD = """# Error codes
 
-An error ends with a code, and with the address of its page here: what it means, what to write
-instead, and a program that meets it. In a program, `error.code` is the code. Classes of errors and
-warnings come first, and then each text with which a trace says no; words in braces are filled in.
+The message of an error or a warning ends with a code and the address of its page. The page gives
+the cause, the remedy, a program that meets the error, and the mended program. In Python the code
+is `error.code`. The table lists classes of errors and warnings first, then single messages; words
+in braces are placeholders.
 
 | code | error | |
 |---|---|---|
@@ -49,7 +51,7 @@ for program, raises in json.load(sys.stdin):
             ended.append((getattr(error, "code", repr(error)), str(error)))
 print(json.dumps(ended))
 """
-MEETS, AVOIDS = "A program that meets it", "One that does not"
+MEETS, AVOIDS = "A program that meets it", "The mended program"
 
 
 class Coded(NamedTuple):
@@ -69,26 +71,35 @@ def write_pages(app: Any, config: Any) -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     every = [*_classes(), *_rows()]
-    met = endings([(x.programs.get(MEETS, ""), issubclass(x.error, Warning)) for x in every])
+    met = endings({x.code: x.programs.get(MEETS, "") for x in every})
     table = [f"| [{x.code}]({x.code}.md) | `{x.error.__name__}` | {x.summary} |" for x in every]
     contents = "\n".join(["", "```{toctree}", ":hidden:", "", *(x.code for x in every), "```", ""])
     (FOLDER / "index.md").write_text(HEAD + "\n".join(table) + "\n" + contents, encoding="utf-8")
-    for x, (code, message) in zip(every, met, strict=True):
+    for x in every:
+        code, message = met[x.code]
         # Where a package of the program is not here, it meets another error.
         said = message.partition("\n[CR")[0] if code == x.code else ""
         (FOLDER / f"{x.code}.md").write_text("\n".join(_page(x, said)), encoding="utf-8")
 
 
-def endings(programs: list[tuple[str, bool]]) -> list[tuple[str | None, str]]:
+def endings(programs: dict[str, str]) -> dict[str, tuple[str | None, str]]:
     """Return the code and the message of the error that each program meets; None without one.
 
-    Beside each stands whether warnings of ours end it.
+    They are named by the code of their page; of a page of a warning, warnings of ours end them.
     """
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", RUN], input=json.dumps(programs),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return [(code, message) for code, message in json.loads(done.stdout.splitlines()[-1])]
+    from programs_of_errors import ALONE
+
+    together = [code for code in programs if code not in ALONE]
+    found: dict[str, tuple[str | None, str]] = {}
+    for codes in (together, *([code] for code in programs if code in ALONE)):
+        given = [(programs[code], issubclass(ERRORS[code], Warning)) for code in codes]
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", RUN], input=json.dumps(given),
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        ended = json.loads(done.stdout.splitlines()[-1])
+        found |= {code: tuple(end) for code, end in zip(codes, ended, strict=True)}
+    return found
 
 
 def _page(x: Coded, said: str) -> Iterator[str]:
@@ -104,12 +115,19 @@ def _page(x: Coded, said: str) -> Iterator[str]:
     yield "[All codes](index.md)\n"
 
 
+_CLASSES = {
+    x.code: x
+    for x in [*vars(errors).values(), *vars(testing.errors).values()]
+    if isinstance(x, type) and getattr(x, "code", "")
+}
+ERRORS = {**_CLASSES, **{row.code: row.error for row in REFUSALS.values()}}
+
+
 def _classes() -> Iterator[Coded]:
-    for x in [*vars(errors).values(), *vars(testing.errors).values()]:
-        if isinstance(x, type) and getattr(x, "code", ""):
-            cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
-            cause, remedy = _as_markdown(cause), _as_markdown(remedy)
-            yield Coded(x.code, x.__name__, cause, x, cause, remedy, _program_of(x.code))
+    for x in _CLASSES.values():
+        cause, remedy = [" ".join(part.split()) for part in (x.__doc__ or "").split("\n\n")]
+        cause, remedy = _as_markdown(cause), _as_markdown(remedy)
+        yield Coded(x.code, x.__name__, cause, x, cause, remedy, programs_of(x.code))
 
 
 def _as_markdown(text: str) -> str:
@@ -120,18 +138,18 @@ def _rows() -> Iterator[Coded]:
     cases = Cases(TESTS / "test_refusals.py")
     for name, row in REFUSALS.items():
         cause, remedy = (f"```text\n{text}\n```" for text in (row.cause, row.remedy))
-        programs = cases.of(name) or _program_of(row.code)
+        programs = {**programs_of(row.code), **cases.of(name)}
         yield Coded(row.code, name, name, row.error, cause, remedy, programs)
 
 
-def _program_of(code: str) -> dict[str, str]:
-    """Return the program of a class of errors, or of a row that needs other packages."""
-    sys.path.append(str(TESTS))
+def programs_of(code: str) -> dict[str, str]:
+    """Return the program that meets a code, and the mended one, where these are written down."""
+    from mended_programs import MENDED
     from programs_of_errors import PROGRAMS, PROGRAMS_OF_ROWS
 
-    program = {**PROGRAMS, **PROGRAMS_OF_ROWS}.get(code, "").strip()
     head = "import numpy as np\nimport chainrules as cr\n\n"
-    return {MEETS: head + program} if program else {}
+    both = {MEETS: {**PROGRAMS, **PROGRAMS_OF_ROWS}.get(code), AVOIDS: MENDED.get(code)}
+    return {heading: head + text.strip() for heading, text in both.items() if text}
 
 
 class Cases:

@@ -12,12 +12,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Constants and plain values": (
         "stop_gradient", "ignore_derivatives", "value", "is_traced", "array",
     ),
-    "Code as it stands, and solvers": ("adopt", "Adoption", "ad", "implicit", "fixed_point"),
-    "Fast, and many at once": ("compile", "vmap"),
+    "Existing code, and solvers": ("adopt", "Adoption", "ad", "implicit", "fixed_point"),
+    "Compiling and batching": ("compile", "vmap"),
     "Functions that call functions": (
         "map", "reduce", "accumulate", "scan", "loop", "while_loop", "checkpoint",
     ),
-    "To look inside": ("explain", "cost", "debug", "which"),
+    "Inspection": ("explain", "cost", "debug", "which"),
     "Writing rules": (
         "primitive", "scalar_rule", "linear_rule", "bilinear_rule", "reduction_rule", "composed",
         "non_differentiable", "not_implemented", "frule", "rrule", "batch_rule", "opt_out",

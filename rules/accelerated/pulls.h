@@ -47,7 +47,7 @@ register_pulls(PyObject *module, PyObject *args)
 typedef struct {
     PyObject_HEAD
     PyObject *entries, *bars, *owned, *add, *cotangents;
-    Py_ssize_t next, inputs, small;
+    Py_ssize_t next, at, inputs, small; /* `at` is where it pulls back itself, or -1 */
     int last;
 } Order;
 

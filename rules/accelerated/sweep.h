@@ -192,6 +192,7 @@ static PyObject *
 order_next(Order *self)
 {
     for (; self->next >= self->inputs; self->next--) {
+        self->at = self->next;
         if (self->next >= PyList_GET_SIZE(self->entries)
             || self->next >= PyList_GET_SIZE(self->bars)) {
             PyErr_SetString(PyExc_RuntimeError, "the entries changed while they were swept");
@@ -206,6 +207,7 @@ order_next(Order *self)
         Py_DECREF(entry);
         Py_DECREF(ybar);
         if (pulled == 0) {
+            self->at = -1;
             return PyLong_FromSsize_t(self->next--);
         }
         if (pulled < 0 || PyErr_CheckSignals() < 0
@@ -218,6 +220,13 @@ order_next(Order *self)
     return NULL;
 }
 
+/* The entry that is pulled back through here, -1 where the sweep does it itself: NumPy's warnings
+   are told with its name. */
+static PyMemberDef order_members[] = {
+    {"at", T_PYSSIZET, offsetof(Order, at), READONLY, NULL},
+    {NULL},
+};
+
 static PyTypeObject OrderType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "chainrules.rules.accelerated._numbers.Order",
@@ -227,6 +236,7 @@ static PyTypeObject OrderType = {
     .tp_traverse = (traverseproc)order_traverse,
     .tp_iter = PyObject_SelfIter,
     .tp_iternext = (iternextfunc)order_next,
+    .tp_members = order_members,
 };
 
 PyDoc_STRVAR(order_doc,
@@ -262,6 +272,7 @@ order(PyObject *module, PyObject *args)
         return NULL;
     }
     self->small = small;
+    self->at = -1;
     self->next = PyList_GET_SIZE(self->entries) - 1;
     self->inputs = inputs;
     self->last = last;

@@ -15,7 +15,7 @@ from ..tracing.level import innermost
 def register_container(
     cls: type, parts: Callable[[Any], Mapping[str, Any]], rebuild: Callable[[Any, dict], Any]
 ) -> None:
-    """Let instances of ``cls`` be containers: what is differentiated lies inside them.
+    """Register ``cls`` as a container: derivatives are taken in the parts of its instances.
 
     Objects with fields are containers as they are. Register classes whose numbers are found
     by other ways, or which copying does not build anew: of libraries, or written in C.

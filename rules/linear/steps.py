@@ -146,7 +146,7 @@ class Program:
         return [result_of(y) for y in self.outputs]
 
 
-replays(Program._run, "on the way of tangents")
+replays(Program._run, "in a recorded linear map")
 
 
 def part_at(y: Value, position: int) -> Any:

@@ -252,11 +252,12 @@ REFUSALS = {
         "the rebuild of {cls} gave one whose part {name!r} is not what was put in, in {line}.",
         "let rebuild put in what it is given, and parts return that very object",
     ),
-    "number for an array of xarray": Refusal(
+    "data that a copy drops": Refusal(
         "CR132",
         LostDerivativeError,
-        "xarray does not keep a traced number as the data of a {cls}, in {line}.",
-        "give it an array",
+        "a {cls} of xarray does not keep the traced data that its copy(data=...) is given, in "
+        "{line}.",
+        "let copy(data=...) of the class put them in as they are",
     ),
     "traced coordinate": Refusal(
         "CR133",

@@ -155,7 +155,7 @@ def bilinear_rule(f: Function, left: Callable, right: Callable, /, **declared: A
 def reduction_rule(
     *functions: Function, adapt: Callable = refuse_real, counts: Callable | None = None
 ) -> Callable:
-    """Decorator: the function below weighs the entries that ``functions`` reduce.
+    """Decorator: give the derivative of reductions by the weight of each entry.
 
     Its signature is ``weights(f, x, y, axis, **options)``: for the entries of ``x``, the
     derivatives of that entry of ``y`` which they go into. ``y`` keeps the axes that are reduced;

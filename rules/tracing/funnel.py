@@ -75,7 +75,7 @@ def primitive(f: type[T], run: Callable = ...) -> type[T]: ...
 @overload
 def primitive(f: Callable[P, R], run: Callable = ...) -> Callable[P, R]: ...
 def primitive(f: Function, run: Callable | None = None) -> Any:
-    """Send calls of ``f`` with traced values to the rules of the result.
+    """Return ``f`` as a function whose calls with traced values use its rules.
 
     It is ``cr.primitive``, which says more, without its keywords. ``run(f, args, kwargs)`` calls
     ``f`` where nothing is traced.

@@ -209,7 +209,7 @@ def innermost(args: Any) -> Any:
 
 
 def is_traced(x: Value) -> bool:
-    """Say whether ``x`` is, or holds, a value that a transform follows.
+    """Say whether ``x`` is, or contains, a traced value.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The demo, ``python -m chainrules``: every claim it prints is checked while it runs.
 
-First three derivatives beside finite differences, then one rule under two engines, then a fit
-of real data beside scikit-learn's. It exits with 1 where a number is off. Three commands go instead
+First three derivatives checked by finite differences, then one rule in two modes, then a fit of
+real data checked by scikit-learn. It exits with 1 where a number is off. Three commands go instead
 of it: ``check`` tests the rules of a function, ``cost`` measures its derivatives, and ``doctor``
 says what is installed and whether it works.
 """
@@ -71,7 +71,7 @@ def central_difference(f: Callable, x: Any, xdot: Any) -> Any:
 
 
 def show_derivatives() -> bool:
-    headline("1  Three derivatives of an arm with five joints, beside finite differences")
+    headline("1  Three derivatives of an arm with five joints, checked by finite differences")
     angles = np.array([0.3, 0.5, -0.4, 0.2, 0.6])
     speeds = np.array([1.0, -0.5, 0.25, 0.0, 2.0])
     force = np.array([0.5, -2.0])
@@ -88,9 +88,9 @@ def show_derivatives() -> bool:
     work = [central_difference(lambda a: force @ hand(a), angles, unit) for unit in np.eye(5)]
     slope = central_difference(cr.grad(energy), angles, speeds)
     print(
-        "\n  Ours are exact to rounding; what differs is the error of the differences. The largest,"
+        "\n  Our derivatives are exact to rounding. The largest difference from finite differences,"
     )
-    print("  relative to the largest entry:")
+    print("  relative to the largest entry, is the error of the finite differences:")
     held = [
         compare("jvp: speeds of the joints to the velocity of the hand", velocity, moved, 1e-8),
         compare("vjp: force of the hand to the torques of the joints", torques, work, 1e-8),
@@ -104,14 +104,16 @@ def show_derivatives() -> bool:
 
 
 def show_map() -> bool:
-    headline("2  A function that is given a function: its rule calls back")
+    headline("2  A rule for a function that takes a function")
     xs = np.linspace(0.1, 2.0, 5)
 
     def damped(w: Any) -> Callable:
         return lambda x: np.exp(-x) * np.sin(w * x)
 
-    print("  cr.map applies a function that it knows nothing of: its rules ask whichever engine is")
-    print("  at work for the derivative of that. cr.which says which rule an engine finds:")
+    print(
+        "  The rules of cr.map do not know the function that it applies. They call back: they let"
+    )
+    print("  the mode that is running differentiate it. cr.which tells which rule each mode uses:")
     for mode, table, config in (
         ("forward", cr.frule, cr.ForwardConfig()),
         ("reverse", cr.rrule, cr.ReverseConfig()),
@@ -193,7 +195,7 @@ def fit_by_scikit_learn(x: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def show_fit() -> bool:
-    headline("3  Logistic regression on the breast-cancer data, beside scikit-learn")
+    headline("3  Logistic regression on the breast-cancer data, checked by scikit-learn")
     x, classes = load_data()
     loss = logistic_loss(x, classes)
     print(f"  {len(x)} samples, {x.shape[1]} features and an intercept; fitting by trust-ncg ...")

@@ -343,7 +343,7 @@ _finder = _Finder()
 
 
 def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
-    """Let modules of plain NumPy, math and SciPy code be differentiated as they stand.
+    """Make modules of NumPy, math and SciPy code differentiable without changing their source.
 
     In their globals numpy, math, cmath, scipy, ``float``, ``complex``, ``type``, ``map`` and
     ``hasattr``, and what was imported from these, become mirrors that see traced values:

@@ -60,7 +60,7 @@ def primitive(
     jac: Callable | None = None,
     tolerance: float = 1e-4,
 ) -> Any:
-    """Send calls of ``f`` with traced values to the rules of the result.
+    """Return ``f`` as a function whose calls with traced values use its rules.
 
     Needed for functions that NumPy's protocols do not see: functions of other libraries, of the
     ``math`` module, or Python functions with a rule of their own. Where no rule answers, ``f``

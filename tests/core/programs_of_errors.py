@@ -38,6 +38,14 @@ def root(a, tolerance=0.0):
 
 cr.grad(lambda a: root(2.0, tolerance=a))(1.0)  # options go to the solver alone
 """,
+    "CR006": """
+import os
+from concurrent.futures import ProcessPoolExecutor
+
+with ProcessPoolExecutor(1) as executor:
+    # Each item ends its worker, as when the memory is used up.
+    cr.map(lambda x: os._exit(1), [1.0, 2.0], executor=executor)
+""",
     "CR007": """
 draws = np.random.default_rng(0)
 cr.grad(cr.checkpoint(lambda x: x * draws.normal()))(1.0)  # evaluated again, and not the same
@@ -133,6 +141,19 @@ def double(x):
 def double_rrule(double, x):
     return double(x), lambda ybar: (cr.NoTangent(), 2.0 * ybar)
 """,
+    "CR024": """
+import sys, tempfile
+from pathlib import Path
+
+# As if a package were installed that needs a newer chainrules:
+folder = Path(tempfile.mkdtemp())
+info = folder / "waves-1.0.dist-info"
+info.mkdir()
+(info / "METADATA").write_text("Name: waves\\nVersion: 1.0\\nRequires-Dist: chainrules>=99\\n")
+(info / "entry_points.txt").write_text("[chainrules.rules]\\nwaves = waves.rules\\n")
+sys.path.append(str(folder))
+cr.grad(np.sin)(1.0)  # the first derivative loads the rules of packages
+""",
     "CR025": """
 @cr.frule.register(np.sin)
 def sin_frule(tangents, sin, x):
@@ -208,15 +229,18 @@ check_grad(lambda x: np.sqrt(np.abs(x)), 1e-14)
 """,
 }
 
-# Met where a cluster or an installed package is at hand: by these tests.
-ELSEWHERE = {
-    "CR006": "tests/rulesets/test_maps_on_a_cluster.py",
-    "CR024": "tests/core/test_rules_of_packages.py",
-}
+# What is read once in a process, and lost: each of these has one of its own.
+ALONE = {"CR006", "CR024", "CR120"}
 
 
 # Of rows of the table of refusals: what needs other packages.
 PROGRAMS_OF_ROWS = {
+    "CR120": """
+import pandas as pd
+
+pd.__version__ = "2.3.3"  # as where an older one is installed
+cr.grad(lambda x: (pd.Series([1.0, 2.0]) * x).sum())(3.0)
+""",
     "CR121": """
 import pandas as pd
 
@@ -238,6 +262,17 @@ def total(x):
     return np.exp(column, out=column).sum()
 
 cr.grad(total)(np.ones(3))
+""",
+    "CR132": """
+import xarray as xr
+
+class Series(xr.DataArray):
+    __slots__ = ()
+
+    def copy(self, deep=True, data=None):
+        return super().copy(deep)  # and not super().copy(deep, data)
+
+cr.grad(lambda x: (x**2).sum())(Series([1.0, 2.0], dims="t"))
 """,
     "CR133": """
 import xarray as xr

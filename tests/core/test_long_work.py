@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
@@ -61,11 +62,27 @@ def on_threads():
         return cr.map(np.sin, list(X), executor=pool)
 
 
+def in_words(x):
+    return float(f"{x:.3f}") * x
+
+
+def item_after_item():
+    with pytest.warns(cr.BatchWarning, match="one item after another"):
+        return cr.vmap(in_words, ways=2)(X)
+
+
+@cr.primitive
+def at_item(x):
+    return np.float64(math.gamma(x))
+
+
 WORKS = {
     "loop": (lambda: cr.loop(5, np.sin, 1.0), 5, "steps"),
     "scan": (lambda: cr.scan(lambda c, x: (c + x, c), 0.0, X), 6, "steps"),
     "map": (lambda: cr.map(np.sin, X), 6, "items"),
     "threads": (on_threads, 6, "items"),
+    "vmap(in_words)": (item_after_item, 6, "items"),
+    "at_item": (lambda: cr.vmap(lambda x: at_item(x) + x)(X), 6, "items"),
     "pullbacks": (lambda: cr.jacrev(np.sin)(np.ones(3000)), 3000, "directions"),
     "linear map": (lambda: cr.jacfwd(lambda x: np.sin(x) * x)(np.ones(3000)), None, "operations"),
 }

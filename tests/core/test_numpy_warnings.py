@@ -11,7 +11,7 @@ import pytest
 
 import chainrules as cr
 from chainrules.config import numpy_warnings
-from chainrules.config.numpy_warnings import HINT
+from chainrules.config.numpy_warnings import HINT, HINT_OF_LINE
 
 ZEROS, NEGATIVE = np.array([0.0, 1.0]), np.array([-1.0, 1.0])
 
@@ -70,7 +70,98 @@ def test_the_line_of_the_call_forwards_and_of_the_transform_back():
     here = sys._getframe().f_lineno + 1
     (back,) = caught(lambda: cr.grad(root)(ZEROS))
     assert here == back.lineno
-    assert f"divide by zero encountered in divide, on the way back; {HINT}" == str(back.message)
+    of = f"in the pullback of numpy.sqrt of float64[2]; {HINT_OF_LINE}"
+    assert f"divide by zero encountered in divide, {of}" == str(back.message)
+
+
+TINY = np.array([1e-200, 1.0])
+
+
+def named(f, x):
+    """Return the operations that warnings of ``cr.grad(f)`` name on the way back."""
+    told = [str(warning.message).partition("; ")[0] for warning in caught(lambda: cr.grad(f)(x))]
+    return [words for words in told if ", in the pullback of " in words]
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "name"),
+    [
+        (lambda x: np.sum(np.sqrt(x)), ZEROS, "sqrt of float64[2]"),
+        (lambda x: np.sum(np.sqrt(x)), ZEROS.astype("f"), "sqrt of float32[2]"),
+        (lambda x: np.sum(np.sqrt(x)).real, ZEROS + 0j, "sqrt of complex128[2]"),
+        (lambda x: np.sum(np.sqrt(x)), np.zeros(100_000), "sqrt of float64[100000]"),
+        (lambda x: np.sum(np.sqrt(x[:, None]) * ZEROS), ZEROS, "sqrt of float64[2, 1]"),
+        (lambda x: np.sum(1 / x), TINY, "divide of float64[2]"),
+        (lambda x: np.sum(x[:, None] / np.full(3, 1e-200) * 1e200), TINY, "divide of float64[3]"),
+        (lambda x: np.prod(x), np.array([1e-200, 1e200, 1e200]), "prod of float64[3]"),
+        (lambda x: np.sum(np.linalg.inv(x)), np.diag(TINY), "linalg.inv of float64[2, 2]"),
+    ],
+)  # fmt: skip
+def test_a_warning_back_names_the_operation(f, x, name):
+    with np.errstate(all="ignore"):
+        f(x)  # no warning of the function itself is looked at
+    found = named(f, x)
+    assert any(words.endswith(f", in the pullback of numpy.{name}") for words in found), found
+
+
+def test_a_pullback_names_the_operation_each_time():
+    _, pullback = cr.vjp(lambda x: np.sqrt(x), ZEROS)
+    for _ in range(2):
+        (warning,) = caught(lambda: pullback(np.ones(2)))
+        assert "in the pullback of numpy.sqrt of float64[2]" in str(warning.message)
+
+
+def test_a_written_array_and_a_nested_function_are_named():
+    def written(x):
+        y = cr.array([x[0], x[1]])
+        y[:] = np.sqrt(x)
+        return np.sum(y)
+
+    assert {"numpy.sqrt of float64[2]"} == {
+        words.rpartition("pullback of ")[2] for words in named(written, ZEROS)
+    }
+    again = named(lambda x: np.sum(cr.grad(root)(x)), np.full(2, 1e-250))
+    assert any("in the pullback of numpy." in words for words in again)
+
+
+def test_a_jacobian_along_the_tape_names_the_operation():
+    rows = cr.jacobian(lambda x: np.sqrt(np.outer(x, np.ones(5))))
+    told = {
+        str(warning.message).partition("; ")[0] for warning in caught(lambda: rows(np.zeros(6)))
+    }
+    of = "in the pushforward of numpy.sqrt of float64[6, 5]"
+    assert f"divide by zero encountered in divide, {of}" in told
+
+
+def test_where_the_tape_is_watched_the_line_is_known():
+    with cr.debug(zero=True):
+        (words,) = {str(w.message) for w in caught(lambda: cr.grad(root)(ZEROS))}
+    line = f"test_numpy_warnings.py:{root.__code__.co_firstlineno + 1}"
+    assert f"divide by zero encountered in divide, in the pullback of sqrt, {line}" == words
+
+
+def test_numbers_have_no_name_on_the_way_back():
+    one = np.float64(1e-300)
+    told = [str(w.message) for w in caught(lambda: cr.grad(lambda x: x / one / one)(one))]
+    assert f"overflow encountered in scalar multiply, on the way back; {HINT}" in told
+
+
+def by_steps(x):
+    for _ in range(3):
+        x = np.log(np.linalg.solve(np.eye(2) + x, x - 3.0) * x * x + 2.0 * x)
+    return x
+
+
+@pytest.mark.parametrize("f", [by_steps, cr.grad(lambda x: np.sum(by_steps(x)))])
+def test_replays_of_compiled_functions_warn_at_the_line_of_the_call(f):
+    compiled = cr.compile(f)
+    for _ in range(4):
+        found = caught(lambda: compiled(ZEROS))
+    assert found
+    assert {__file__} == {warning.filename for warning in found}
+    assert all(f", in a compiled function; {HINT}" in str(warning.message) for warning in found)
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        compiled(ZEROS)
 
 
 def times(x):
@@ -97,12 +188,13 @@ def root_of_each(x):
 def test_a_recorded_operation_is_told_with_the_command_that_names_its_line(call):
     found = caught(call)
     assert {__file__} == {warning.filename for warning in found}
-    assert any(HINT in str(warning.message) for warning in found)
+    told = [str(warning.message) for warning in found]
+    assert any(words.endswith((HINT, HINT_OF_LINE)) for words in told)
 
 
 def test_an_operation_of_the_users_own_line_needs_no_such_word():
     for warning in caught(lambda: cr.jvp(root, (ZEROS,), (ZEROS,))):
-        assert HINT not in str(warning.message)
+        assert "cr.debug" not in str(warning.message)
     again = caught(lambda: cr.grad(cr.checkpoint(logs))(NEGATIVE))
     lines = {w.lineno for w in again if HINT not in str(w.message)}
     assert {logs.__code__.co_firstlineno + 1} == lines
@@ -111,7 +203,8 @@ def test_an_operation_of_the_users_own_line_needs_no_such_word():
 def test_an_error_on_the_way_back_is_told_with_that_command():
     with np.errstate(all="raise"), pytest.raises(FloatingPointError) as error:
         cr.grad(root)(ZEROS)
-    assert [f"It was on the way back: {HINT}."] == error.value.__notes__
+    of = f"in the pullback of numpy.sqrt of float64[2]; {HINT_OF_LINE}"
+    assert [f"It was {of}."] == error.value.__notes__
     with np.errstate(all="raise"), pytest.raises(FloatingPointError) as error:
         cr.grad(logs)(NEGATIVE)
     assert not hasattr(error.value, "__notes__")

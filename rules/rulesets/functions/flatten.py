@@ -23,7 +23,7 @@ from ... import (
 
 
 def flatten(tree: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Lay the numbers of a container out in one vector, as optimisers want them.
+    """Flatten a container of numbers into one vector; return it, and a function that goes back.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ from .flatten import flatten
 
 
 def implicit(residual: Callable) -> Callable[[Callable], Callable]:
-    """Decorator of a solver: ``x = solver(*args)`` moves so that ``residual(x, *args) = 0``.
+    """Decorator of a solver, whose answer is differentiated by ``residual(x, *args) = 0``.
 
     The solver may be written in any language: it gets plain numbers, and is not differentiated.
 
@@ -108,7 +108,7 @@ def implicit(residual: Callable) -> Callable[[Callable], Callable]:
 
 
 def fixed_point(step: Callable) -> Callable[[Callable], Callable]:
-    """Decorator of a solver: ``x = solver(*args)`` moves so that ``x = step(x, *args)``.
+    """Decorator of a solver, whose answer is differentiated by ``x = step(x, *args)``.
 
     As ``implicit``, with the residual ``x - step(x, *args)``.
 

@@ -168,11 +168,11 @@ def map(
 
 def mapped(f: Callable, *xs: Any) -> Any:
     xs = released(xs)
-    ys = _all(builtins.map(f, *xs), _count(xs))
+    ys = results_of(builtins.map(f, *xs), _count(xs))
     return gather(ys, form_of(xs[0]), xs[0])
 
 
-def _all(results: Iterable, total: int | None, name: str = "map") -> list:
+def results_of(results: Iterable, total: int | None, name: str = "map") -> list:
     """Return the results, whose making shows itself as work if it takes long."""
     work = None if recordings else long_work(name, total, "items")
     with ending(work):
@@ -203,7 +203,7 @@ def map_frule(config: HasForwardsMode, tangents, map, f, *xs):
         frule_via_ad(config, (fdot, *row_dot), f, *row)
         for row, row_dot in zip(zip(*columns), zip(*dots))
     )
-    ys, ydots = unzip(_all(results, _count(columns)), 2)
+    ys, ydots = unzip(results_of(results, _count(columns)), 2)
     form = form_of_map(map, xs[0])
     return gather(ys, form, xs[0]), ResultStructure(ys, form).collect(ydots)
 
@@ -214,7 +214,7 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
     columns = [[held(item) for item in released(x)] if has_held(x) else list(x) for x in xs]
     xs = released(xs)
     sequences = [Sequence(x, len(items)) for x, items in zip(xs, columns)]
-    pairs = _all((item_rrule(config, f, row) for row in zip(*columns)), _count(columns))
+    pairs = results_of((item_rrule(config, f, row) for row in zip(*columns)), _count(columns))
     ys, pullbacks = unzip(pairs, 2)
     form = form_of_map(map, xs[0])
     results = ResultStructure(ys, form)
@@ -224,7 +224,7 @@ def map_rrule(config: HasReverseMode, map, f, *xs):
         pairs = [*zip(pullbacks, results.split(ybar))]
         # Last first: f may have written what its next call read.
         bars = (pull_item(pullback, bar, count) for pullback, bar in reversed(pairs))
-        back = _all(bars, len(pairs), "map, back")
+        back = results_of(bars, len(pairs), "map, back")
         fbars, *xsbars = unzip(reversed(back), count)
         return (
             NoTangent(),
@@ -277,7 +277,7 @@ def push_units(config: Any, f: Any, xs: Any) -> list | None:
         return None
     unit = ProjectTo(xs).dtype.type(1)
     try:
-        return _all((frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs), len(xs))
+        return results_of((frule_via_ad(config, (NoTangent(), unit), f, x) for x in xs), len(xs))
     except MissingRuleError:
         return None  # f calls something that only reverse mode has a rule for
 

@@ -21,6 +21,7 @@ from ..config.lines import raised_at, warn_user
 from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread, value
 from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
+from ..rules.rulesets.functions.map import results_of
 from ..rules.rulesets.functions.scan import batch_lowerings, recordings
 from ..rules.shapes import OBJECT
 from ..rules.tracing.other_classes import is_computed_with
@@ -279,7 +280,8 @@ class Batch:
             raise OneByOne(level, f"it draws random numbers ({name})", in_order=True) from None
 
     def run_each(self, places: np.ndarray) -> list[tuple]:
-        return [(places[k : k + 1], self.run_item(place), None) for k, place in enumerate(places)]
+        each = ((places[k : k + 1], self.run_item(place), None) for k, place in enumerate(places))
+        return results_of(each, len(places), f"vmap({name_of(self.f)})")
 
     def run_item(self, k: int) -> Any:
         leaves = iter(

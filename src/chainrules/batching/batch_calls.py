@@ -32,7 +32,7 @@ from ..rules.engines.buffers import is_writer
 from ..rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
 from ..rules.linear.blocks import Block, at_once_on_blocks, by_entries
 from ..rules.rulesets.functions.checkpoint import evaluate, repeat
-from ..rules.rulesets.functions.map import accumulate, map, reduce, scan
+from ..rules.rulesets.functions.map import accumulate, map, reduce, results_of, scan
 from ..rules.signatures import RuleSignature
 from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
@@ -191,7 +191,8 @@ class BatchCalls(BatchValues):
         """
         if is_told():
             tell(f"  item after item: {name_of(f)}, which has no batch form, in {user_line()}")
-        results = [f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count)]
+        each = (f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count))
+        results = results_of(each, self.count, name_of(f))
         places = grouped([_structure(y) for y in results])
         if len(places) > 1:
             raise Split(self, places, f"the shape that {name_of(f)} gives")

@@ -53,7 +53,7 @@ def _with_parts(x: Value, values: dict) -> Any:
     found = _parts(y)
     for key, v in values.items():
         if isinstance(v, Traced) and found.get(key) is not v:
-            raise refusal("number for an array of xarray", cls=type(x).__name__)
+            raise refusal("data that a copy drops", cls=type(x).__name__)
     return y
 
 

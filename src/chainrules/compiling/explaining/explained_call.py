@@ -129,6 +129,7 @@ class _Watched(Recorder):
         found: list[ExplainedStep] = []
         moving: set[int] = set()
         names: dict[int, tuple[str, bool]] = {}  # and whether it is constant, by the function's id
+        pulled_names: dict[int, str] = {}  # by the id of the call that is pulled back
         lines: dict[tuple[int, int], str] = {}
         steps = zip(self.steps, self.noted, strict=False)
         for k, (step, (place, through, seconds)) in enumerate(steps):
@@ -143,11 +144,13 @@ class _Watched(Recorder):
                 cuts = constant or k in self.numberless
                 if not cuts:
                     moving.add(k)
+            of = ""
             if through is not None:
-                line, of = through.line, through.name
-            else:
-                key = (0, 0) if place is None else (id(place[0]), place[1])
-                line, of = lines.get(key) or lines.setdefault(key, line_at(place)), ""
+                place = through.by_user.place
+                of = pulled_names.get(id(through)) or through.name
+                pulled_names[id(through)] = of
+            key = (0, 0) if place is None else (id(place[0]), place[1])
+            line = lines.get(key) or lines.setdefault(key, line_at(place))
             finite = k not in self.not_finite
             found.append(ExplainedStep(name, step.form, line, seconds, reads, finite, cuts, of))
         return found, moving
@@ -169,6 +172,8 @@ def _known_of(f: Any) -> tuple[str, bool]:
 
 
 def _holds_floats(y: Any) -> bool:
+    if isinstance(y, np.ndarray | np.generic):  # as nearly always
+        return y.dtype.kind in "fcO"
     return any(np.asarray(leaf).dtype.kind in "fcO" for leaf in iterate_leaves(y))
 
 

@@ -21,7 +21,7 @@ from .times import times_of
 def explain(
     f: Callable, *args: Any, stop: str | None = None, stage: str | None = None, **kwargs: Any
 ) -> Explanation:
-    """Tell what ``cr.compile`` made of a function; or, of a function that is called, what it does.
+    """Explain what ``cr.compile`` made of a function, or what a call of a function does.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ...config.numpy_warnings import telling_user
 from ..record.recorder import Recorder
 from ..record.recording import foreign_in
 from .source import Missed, Writer
@@ -30,6 +31,7 @@ class Replay:
         self.pieces = writer.pieces()
         self.source = writer.source
 
+    @telling_user
     def run(self, values: list) -> tuple[Missed | None, Any]:
         """Return what the recorded function returns; or which look saw what, and None."""
         results: list[Any] = [None] * (self.size + 1)

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any, cast
 
+from ...config.numpy_warnings import telling_user
 from ...config.thresholds import STRETCH_SHORT, STRETCH_STEPS, STRETCHES
 from ...rules import iterate_leaves
 from ...rules.linear.steps import Slot, part_at
@@ -118,7 +119,8 @@ class Stretches:
         head = [f"{unpacked}, = values"] if recorder.inputs else []
         self.run: Run
         lines = ["def run(values):", *head, *body]
-        self.run, self.source = defined(lines, self.writer.names, "<stretches>")
+        run, self.source = defined(lines, self.writer.names, "<stretches>")
+        self.run = telling_user(run)
         whole = [p for p in calls if recorder.plan[p].function not in _PARTS]
         self.how = [f"machine code in {len(self.lines)} stretches, and {len(whole)} calls"]
 

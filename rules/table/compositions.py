@@ -67,13 +67,13 @@ def library_value(f: Function, args: tuple, kwargs: dict) -> Any:
     return f(*args, **kwargs) if level is None else level.library(f, *healed((args, kwargs)))
 
 
-def _is_narrow(x: Value) -> bool:
+def _is_narrow(x: Any) -> bool:
     if type(x) is not np.ndarray and not isinstance(x, np.integer):
         return False
     return x.dtype.kind in "iu" or (x.dtype.kind == "f" and x.dtype.itemsize < 8)
 
 
-def _as_own(x: Value, own: Value) -> Any:
+def _as_own(x: Any, own: Value) -> Any:
     """Return an operand in the precision of what the library made of it; integers are signed."""
     if not _is_narrow(x):
         return x

@@ -1,4 +1,4 @@
-"""Kind of functions that select entries, as ``np.where`` does: an operand moves where it is taken."""
+"""Kind of functions that select entries: an operand moves where ``np.where`` took it."""
 
 from typing import Any
 

@@ -6,10 +6,11 @@ is a number, NumPy's array, an array of dask and its like, or of the class that 
 """
 
 import array
+import functools
 import gc
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -84,8 +85,28 @@ def shows_array(x: Value) -> bool:
 
 def read_array(x: Any) -> Any:
     """Return the array that ``x`` shows, which may be a traced one if Python code shows it."""
-    by_python = isinstance(getattr(type(x), "__array__", None), FunctionType)
-    return x.__array__() if by_python else np.asarray(x)
+    method = getattr(type(x), "__array__", None)
+    if not isinstance(method, FunctionType):
+        return np.asarray(x)
+    return getattr(method, "__traced__", method)(x)
+
+
+def array_for_numpy(method: FunctionType) -> FunctionType:
+    """Return the ``__array__`` of an adopted class that gives NumPy an array of NumPy's own.
+
+    NumPy itself takes nothing else, where adopted code makes buffers; ``read_array`` asks the
+    method.
+    """
+    if hasattr(method, "__traced__"):
+        return method  # it was adopted twice
+
+    @functools.wraps(method)
+    def __array__(self: Any, *args: Any, **options: Any) -> Any:
+        y = method(self, *args, **options)
+        return np.asarray(y) if isinstance(y, Traced) else y
+
+    __array__.__traced__ = method  # type: ignore[attr-defined]
+    return cast(FunctionType, __array__)
 
 
 def is_sequence(x: Value) -> bool:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...config import ArgumentValueError, TangentError
 from ...rules.annotations import Tangentlike, Value
+from ...rules.engines.buffers import plain_copy
 from ...rules.engines.registration import children_by
 from ...rules.known_classes import Form, Shell, Table, built_in, registered, tables
 from ...rules.refusals.table import refusal
@@ -51,6 +52,12 @@ def kept(x: Any) -> Any:
     It would take the array for one of NumPy's, and compute with it in compiled code.
     """
     return Column(np.copy(x)) if np.ndim(x) == 1 and IS_SUPPORTED else None
+
+
+def kept_by_index(x: Any) -> Any:
+    """Return what an Index keeps of a traced array, which as a buffer may hold plain numbers."""
+    y = plain_copy(x)  # into which pandas writes nothing
+    return kept(x) if y is None else y
 
 
 # ---- columns --------------------------------------------------------------------------------

@@ -101,12 +101,12 @@ def array_for_numpy(method: FunctionType) -> FunctionType:
         return method  # it was adopted twice
 
     @functools.wraps(method)
-    def __array__(self: Any, *args: Any, **options: Any) -> Any:
+    def shows(self: Any, *args: Any, **options: Any) -> Any:
         y = method(self, *args, **options)
         return np.asarray(y) if isinstance(y, Traced) else y
 
-    __array__.__traced__ = method  # type: ignore[attr-defined]
-    return cast(FunctionType, __array__)
+    shows.__traced__ = method  # type: ignore[attr-defined]
+    return cast(FunctionType, shows)
 
 
 def is_sequence(x: Value) -> bool:

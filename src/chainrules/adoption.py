@@ -28,7 +28,6 @@ from ._numbers import BUILTINS, SCALARS
 from .config import ArgumentValueError, MissingPackageError
 from .rules.refusals.remedies import adopted
 
-
 # Modules of other packages, and ours that show what is in them to traced values.
 _OF_PACKAGES = {
     "pandas._libs.window.aggregations": ".interop.pandas.windows",

@@ -152,7 +152,7 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
         return NotImplemented
     if is_subclass_of(cls, (float, int, complex)):
         return operation(a, base_number(b))
-    if x.ndim > 0:
+    if x.ndim > 0 or (own_priority == 0.0 and hasattr(other, "__array_wrap__")):
         return operation(np.asarray(a), b)
     return operation(a, read_array(b)) if shows_array(b) else NotImplemented
 

@@ -69,3 +69,26 @@ def test_a_result_that_shows_a_traced_array_is_refused():
     made = module_of(WRAPPERS, "adopted_wrappers")
     with cr.adopt(made), pytest.raises(cr.LostDerivativeError, match="Box"):
         cr.jvp(lambda x: made.Box([x[0], 2.0]), (X,), (X,))
+
+
+class Tenths:
+    """An object that shows an array, and into which NumPy puts results of operators on arrays."""
+
+    def __init__(self, v):
+        self.v = v
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.v, dtype)
+
+    def __array_wrap__(self, y, context=None, scalar=False):
+        return Tenths(np.asarray(y) * 10.0)
+
+
+@pytest.mark.parametrize("x", [np.array(1.3), np.array([1.3]), np.float64(1.3)])
+def test_results_of_arrays_are_put_into_the_class(x):
+    def f(x):
+        y = x * Tenths(1.7)
+        return np.sum(y.v if type(y) is Tenths else y)
+
+    assert cr.jvp(f, (x,), (np.ones_like(x),))[0] == pytest.approx(f(x))
+    np.testing.assert_allclose(cr.grad(f)(x), (f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rtol=1e-6)

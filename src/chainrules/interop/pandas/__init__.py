@@ -103,7 +103,7 @@ def _with_parts(x: Any, parts: dict) -> Any:
         for key, column in zip(_keys(x), _columns(x), strict=True)
     ]
     if isinstance(x, pd.Index):
-        return pd.Index(made[0], name=x.name)
+        return pd.Index(made[0], name=x.name, copy=False)  # a copy would be another value
     if not isinstance(x, pd.DataFrame):
         return x._constructor(made[0], index=x.index, name=x.name, copy=False).__finalize__(x)
     y = x._constructor(dict(enumerate(made)), index=x.index, copy=False)
@@ -163,7 +163,7 @@ def _like(table: Any, y: Any) -> Any:
     if isinstance(table, Column):
         return Column(y) if isinstance(y, Traced) else y
     if isinstance(table, pd.Index):
-        return pd.Index(_as_column(y), name=table.name)
+        return pd.Index(_as_column(y), name=table.name, copy=False)
     if not isinstance(table, pd.DataFrame):
         return table._constructor(_as_column(y), index=table.index, name=table.name, copy=False)
     columns = {k: _as_column(y[:, k]) for k in range(table.shape[1])}

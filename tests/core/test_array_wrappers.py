@@ -93,3 +93,11 @@ def test_results_of_arrays_are_put_into_the_class(x):
     assert cr.jvp(f, (x,), (np.ones_like(x),))[0] == pytest.approx(f(x))
     slope = 1.7 if type(x) is np.float64 else 17.0  # a number of NumPy's reads the array in it
     np.testing.assert_allclose(cr.grad(f)(x), np.full_like(x, slope))
+
+
+def test_a_number_with_a_unit_of_astropys_is_refused_in_words():
+    def f(x):  # as a Quantity raises it, whose operators get the number in it
+        raise TypeError(f"operand type(s) all returned NotImplemented: <Quantity {x} kg>, 0.5")
+
+    with pytest.raises(cr.LostDerivativeError, match=r"write np\.stack\(\[x\]\) \* unit"):
+        cr.grad(f)(2.0)

@@ -8,6 +8,7 @@ their own, for which the one that asks waits: a signal handler that interrupts i
 same, waits too, where it would find half a module; and Ctrl-C leaves none.
 """
 
+import _imp
 import importlib
 import os
 import sys
@@ -47,6 +48,8 @@ def imported(name: str) -> ModuleType:
         return module
     if _loading.get():
         return importlib.import_module(name)
+    if _imp.lock_held():  # in an import hook, for which the other thread would wait
+        return imported_here(name)
     failed: list[BaseException] = []
     ended = allocate_lock()
 

@@ -60,7 +60,8 @@ def is_array_class(x: Any) -> bool:
 def is_foreign_array(x: Value) -> bool:
     """Say whether the plain ``x`` is an array of another library, with NumPy's protocol."""
     cls = type(x)
-    ours = issubclass(cls, np.ndarray | np.generic)
+    # A recorded value stands for a plain one, and has a level as all traced ones.
+    ours = issubclass(cls, np.ndarray | np.generic) or hasattr(cls, "at_level")
     return not ours and getattr(cls, "__array_function__", None) is not None
 
 

@@ -155,3 +155,10 @@ def test_dtypes_and_empty_arrays(x):
     gradient = cr.grad(f)(Array(x))
     assert gradient.dtype == x.dtype
     np.testing.assert_array_equal(gradient.memory, 4 * x)
+
+
+def test_a_recorded_value_is_no_array_of_another_library():
+    f = lambda x: np.sum(np.real(x[0] * np.exp(1j * x)) * np.zeros(3, like=x) + x**2)  # noqa: E731
+    compiled = cr.compile(cr.grad(f))
+    for k in (1.0, 1.1, 0.7):
+        np.testing.assert_allclose(compiled(k * X), 2 * k * X)

@@ -25,7 +25,7 @@ from .linear.blocks import (
 )
 from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
-from .shapes import dtype_of, is_lazy, shape_of
+from .shapes import dtype_of, is_foreign_array, is_lazy, shape_of
 from .signatures import name_of, positional_names
 from .table import acceleration as _acceleration
 from .table import strong_zeros as _strong_zeros
@@ -214,6 +214,7 @@ __all__ = [
     "next_level",
     "dtype_of",
     "shape_of",
+    "is_foreign_array",
     "is_lazy",
     "is_array",
     "is_basic",

@@ -9,6 +9,7 @@ same, waits too, where it would find half a module; and Ctrl-C leaves none.
 """
 
 import importlib
+import importlib._bootstrap
 import os
 import sys
 from _thread import allocate_lock, get_ident, start_new_thread  # threading takes longer to import
@@ -47,6 +48,8 @@ def imported(name: str) -> ModuleType:
         return module
     if _loading.get():
         return importlib.import_module(name)
+    if _is_in_a_search():  # for which another thread would wait, as this one for that
+        return imported_here(name)
     failed: list[BaseException] = []
     ended = allocate_lock()
 
@@ -64,6 +67,15 @@ def imported(name: str) -> ModuleType:
     if failed:
         raise failed[0]
     return sys.modules[name]
+
+
+def _is_in_a_search() -> bool:
+    """Say whether this thread looks for a module, in an import hook, and so locks all imports."""
+    search = importlib._bootstrap._find_spec.__code__  # type: ignore[attr-defined]
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_code is not search:
+        frame = frame.f_back
+    return frame is not None
 
 
 def imported_here(name: str) -> ModuleType:

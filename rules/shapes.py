@@ -57,6 +57,14 @@ def is_array_class(x: Any) -> bool:
     return issubclass(cls, np.ndarray) or (has_own_dtype(x) and not issubclass(cls, Number))
 
 
+def is_foreign_array(x: Value) -> bool:
+    """Say whether the plain ``x`` is an array of another library, with NumPy's protocol."""
+    cls = type(x)
+    # A recorded value stands for a plain one, and has a level as all traced ones.
+    ours = issubclass(cls, np.ndarray | np.generic) or hasattr(cls, "at_level")
+    return not ours and getattr(cls, "__array_function__", None) is not None
+
+
 def is_lazy(x: Value) -> bool:
     """Say whether the plain ``x`` is an array of dask: of chunks that nobody has computed yet."""
     cls = type(x)

@@ -215,6 +215,11 @@ def _handed_out(x: Value) -> Any:
     return np.asarray(x) if type(x) is BufferArray and not isinstance(y, Traced) else y
 
 
+def plain_copy(x: Value) -> Any:
+    """Return a copy of a buffer that holds nothing traced, as NumPy's own; None of all else."""
+    return None if isinstance(settled(x), Traced) else np.array(x)
+
+
 def is_writer(f: Function) -> bool:
     """Say whether ``f`` writes into its first argument."""
     return getattr(f, "__name__", "") == "at" or (type(f).__hash__ is not None and f in writers)

@@ -78,7 +78,14 @@ def children_by(parts: Callable, rebuild: Callable) -> Callable[[Any], Children]
         def rebuilt(made: list) -> Any:
             if all(v is None for v in made) and any(v is not None for v in values):
                 return Shell(type(x), keys)  # for a projector, which is not to keep x
-            return rebuild(x, dict(zip(keys, made, strict=True)))
+            # The inputs of a tape are its first entries: what rebuild recorded would be taken for
+            # some.
+            entries = getattr(innermost(made), "entries", ())
+            before = len(entries)
+            y = rebuild(x, dict(zip(keys, made, strict=True)))
+            if len(entries) != before:
+                raise refusal("rebuild computes", cls=type(x).__name__)
+            return y
 
         return Children(keys, values, rebuilt)
 
@@ -87,15 +94,9 @@ def children_by(parts: Callable, rebuild: Callable) -> Callable[[Any], Children]
 
 def _checked(parts: Callable, rebuild: Callable, x: Value, values: dict) -> Any:
     """Return what ``rebuild`` gives, if it put the parts in as they are."""
-    cls = type(x)
-    # The inputs of a tape are its first entries: what rebuild recorded would be taken for some.
-    entries = getattr(innermost(values.values()), "entries", ())
-    before = len(entries)
     y = rebuild(x, dict(values))
-    if len(entries) != before:
-        raise refusal("rebuild computes", cls=cls.__name__)
     found = parts(y)
     for name, value in values.items():
         if name not in found or found[name] is not value:
-            raise refusal("rebuild replaces", cls=cls.__name__, name=name)
+            raise refusal("rebuild replaces", cls=type(x).__name__, name=name)
     return y

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...config import RuleError, TangentError, defined_at
 from ..annotations import Function, Tangentlike
-from ..shapes import shape_of
+from ..shapes import dtype_of, shape_of
 from ..signatures import name_of
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import Projector, ProjectTo
@@ -30,6 +30,8 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
         return ydot
     if issubclass(type(y), _SEQUENCES):
         return Tangent(type(y), *map(fit_tangent, ydot, y))
+    if type(ydot) is type(y) and dtype_of(y) is None:
+        return ydot  # of somebody's own type of numbers, which has no space
     space = ProjectTo(y)
     if shape_of(ydot) != shape_of(y):
         empty = getattr(space, "empty", None)

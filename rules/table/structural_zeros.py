@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Tangentlike, Value
-from ..shapes import is_lazy
+from ..shapes import is_foreign_array, is_lazy
 from ..tracing.level import Traced
 
 
@@ -57,9 +57,9 @@ class Masked:
 def plain_array(x: Value) -> Any:
     """Return an array, but of what a recording holds that itself: an array would be looked at.
 
-    And an array of dask, which would be computed.
+    And an array of another library: one of dask would be computed.
     """
-    known = type(x) is np.ndarray or isinstance(x, Traced) or is_lazy(x)
+    known = type(x) is np.ndarray or isinstance(x, Traced) or is_foreign_array(x)
     return x if known else np.asarray(x)
 
 
@@ -72,8 +72,8 @@ def all_alive(alive: Any) -> bool:
 
 def counts_of(alive: Any) -> Any:
     """Return 1.0 where ``alive``, and 0.0 elsewhere."""
-    later = isinstance(alive, Traced) or is_lazy(alive)
-    return 1.0 * alive if later else np.asarray(alive, float)
+    theirs = isinstance(alive, Traced) or is_foreign_array(alive)
+    return 1.0 * alive if theirs else np.asarray(alive, float)
 
 
 def zeroed(product: Any, partial: Any, alive: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from ...config import MissingRuleError, TangentError, user_line
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold, is_flat
-from ..shapes import FLOAT64, dtype_of, is_lazy, shape_of, tangent_dtype
+from ..shapes import FLOAT64, dtype_of, is_foreign_array, shape_of, tangent_dtype
 from ..tracing.level import Traced, value
 from .fitting import cast, drop_singletons
 from .structural import (
@@ -41,7 +41,7 @@ class Projector:
     dtype: np.dtype
     ndim: int
     size: int
-    empty: Any = None  # of a lazy array, zeros to add to
+    empty: Any = None  # of an array of another library, zeros to add to
 
     def __init_subclass__(cls) -> None:
         LEAVES.add(cls)  # it holds no values, only what they look like
@@ -157,8 +157,11 @@ def _project_to(x: Value) -> "Projector | Within":
         return ProjectObjects() if dtype.kind == "O" else ProjectNothing(shape_of(x))
     if number or isinstance(x, np.generic):
         return ProjectNumber(space)
-    lazy = type(x) is not _array and is_lazy(plain := value(x))
-    return ProjectLazy(plain, space) if lazy else ProjectArray(shape_of(x), space)
+    if type(x) is not _array and is_foreign_array(plain := value(x)):
+        empty = _zeros_of_its_class(plain, space)
+        if type(empty) is type(plain):
+            return ProjectForeign(empty)
+    return ProjectArray(shape_of(x), space)
 
 
 class ProjectNumber(Projector):
@@ -215,32 +218,44 @@ class ProjectArray(Projector):
         return f"ProjectTo({self.dtype}{list(self.shape)})"
 
 
-class ProjectLazy(ProjectArray):
-    """An array of dask: tangents lie in its chunks. What is as large is added to ``empty``."""
+class ProjectForeign(ProjectArray):
+    """An array of dask, CuPy and their like: tangents are of its class, and in dask's chunks.
+
+    What is as large is added to ``empty``.
+    """
 
     __slots__ = ("empty",)
 
-    def __init__(self, x: Any, dtype: np.dtype) -> None:
-        super().__init__(x.shape, dtype)
-        if any(map(math.isnan, x.shape)):
-            raise MissingRuleError(
-                "the shape of an array of dask is not known before it is computed, as that of "
-                f"x[x > 0] is not, in {user_line()}.\n  write np.where(mask, x, 0), "
-                "or compute what it is read by: x[mask.compute()]"
-            )
-        self.empty = np.zeros_like(x, dtype=dtype)
+    def __init__(self, empty: Any) -> None:
+        super().__init__(empty.shape, empty.dtype)
+        self.empty = empty
 
     def project(self, xbar: Tangentlike) -> Any:
         xbar = ProjectArray.project(self, xbar)
-        if isinstance(xbar, Traced) or is_lazy(xbar):
+        if isinstance(xbar, Traced) or type(xbar) is type(self.empty):
             return xbar
         return np.asarray(xbar, like=self.empty)
 
     def holds(self, xbar: Any) -> bool:
-        return is_lazy(xbar) and xbar.dtype is self.dtype and xbar.shape == self.shape
+        same = type(xbar) is type(self.empty)
+        return same and xbar.dtype is self.dtype and xbar.shape == self.shape
 
     def zeros(self) -> Any:
         return self.empty
+
+
+def _zeros_of_its_class(x: Any, dtype: np.dtype) -> Any:
+    """Return zeros like an array of another library; None where its class makes none."""
+    if any(map(math.isnan, x.shape)):
+        raise MissingRuleError(
+            "the shape of an array of dask is not known before it is computed, as that of "
+            f"x[x > 0] is not, in {user_line()}.\n  write np.where(mask, x, 0), "
+            "or compute what it is read by: x[mask.compute()]"
+        )
+    try:
+        return np.zeros_like(x, dtype=dtype)
+    except TypeError:  # NumPy's, where the class does not answer
+        return None
 
 
 # The spaces of numbers, which are all alike.

@@ -113,7 +113,7 @@ _EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
     "'NotImplementedType' object has no attribute 'reindex_like'|"  # s += x, of pandas
     "incompatible function arguments|No matching signature found|"  # pybind11, Cython
-    "Multiple namespaces for array inputs"
+    r"Multiple namespaces for array inputs|<Quantity traced\("  # astropy's, without axes
 )
 _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufunc)]
 # What NumPy and SciPy say of object arrays. (Of a class, Python says "type object 'Foo'".)
@@ -146,6 +146,10 @@ _WRITE = {
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "
         "cr.primitive(f, derivative='finite-difference') for a function f that is compiled"
+    ),
+    "<Quantity traced(": (
+        "np.stack([x]) * unit, with an axis: a number with a unit of astropy's goes into operators "
+        "as a number"
     ),
     "Multiple namespaces for array inputs": (
         'cr.adopt("array_api_compat"), beside your own module: traced arrays and plain ones have '

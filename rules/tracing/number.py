@@ -18,7 +18,7 @@ from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, are_settings
 from ..refusals.table import refusal
-from ..shapes import shape_of
+from ..shapes import is_foreign_array, shape_of
 from ..signatures import positional_names
 from .conversions import (
     KEEP,
@@ -207,12 +207,13 @@ class TracedNumber(Traced):
         level = innermost((*args, *kwargs.values()) if kwargs else args)
         if level is not None:
             return level.call(f, args, kwargs)
-        given = args, kwargs
-        args, kwargs = healed(given)
-        if args is not given[0] or kwargs is not given[1]:
+        given, options = healed((args, kwargs))
+        if given is not args or options is not kwargs:
             # It was found inside an object array, where the dispatch of f looked for it.
-            return f(*args, **kwargs)
+            return f(*given, **options)
         # With like=x the array that decides is no argument of the function.
+        if is_foreign_array(value(self)):
+            return f(*args, like=value(self), **kwargs)
         y = f(*args, **kwargs)
         return self.at_level.constant(y) if is_fresh(y) else y
 

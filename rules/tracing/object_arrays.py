@@ -26,7 +26,7 @@ from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT, shape_of
 from ..signatures import name_of
 from .funnel import array_of, is_numpys
-from .level import Traced, innermost, value
+from .level import Traced, innermost, type_under, value
 from .other_classes import is_computed_with, is_sequence, read_array, refuse_answering, shows_array
 from .own_classes import is_masked_array, is_of_its_own, without_masks
 from .own_numbers import as_of_python, number_in
@@ -210,11 +210,14 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
     An array of a class of its own may mean another thing by what is done to it, so that NumPy does
     what it does: with the entries, by Python's operators, and with what the class says of them.
     """
+    own = next(filter(is_of_its_own, iterate_leaves((args, kwargs))))
     if not isinstance(f, np.ufunc) and not (getattr(f, "__module__", None) or "").startswith(
         ("numpy", "_operator")
     ):
-        raise own_class_error(next(filter(is_of_its_own, iterate_leaves((args, kwargs)))))
+        raise own_class_error(own)
     try:
+        if own.__array_priority__ < 0 and any(map(_is_number, iterate_leaves((args, kwargs)))):
+            raise TypeError  # a number leaves the class of the result to it, an array does not
         y = f(*map_leaves(_as_objects, args), **map_leaves(_as_objects, kwargs))
         given, options = value((args, kwargs))
         if (
@@ -226,9 +229,11 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
         # A function may take another way where it meets objects: np.dot of a number.
         raise TypeError
     except TypeError as error:  # it takes no objects, as classes with units may not
-        raise own_class_error(
-            next(filter(is_of_its_own, iterate_leaves((args, kwargs))))
-        ) from error
+        raise own_class_error(own) from error
+
+
+def _is_number(x: Value) -> bool:
+    return isinstance(x, Traced) and not issubclass(type_under(x), np.ndarray)
 
 
 def _is_of_objects(y: Any, plain: Any) -> bool:

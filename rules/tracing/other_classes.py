@@ -6,10 +6,11 @@ is a number, NumPy's array, an array of dask and its like, or of the class that 
 """
 
 import array
+import functools
 import gc
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -84,8 +85,28 @@ def shows_array(x: Value) -> bool:
 
 def read_array(x: Any) -> Any:
     """Return the array that ``x`` shows, which may be a traced one if Python code shows it."""
-    by_python = isinstance(getattr(type(x), "__array__", None), FunctionType)
-    return x.__array__() if by_python else np.asarray(x)
+    method = getattr(type(x), "__array__", None)
+    if not isinstance(method, FunctionType):
+        return np.asarray(x)
+    return getattr(method, "__traced__", method)(x)
+
+
+def array_for_numpy(method: FunctionType) -> FunctionType:
+    """Return the ``__array__`` of an adopted class that gives NumPy an array of NumPy's own.
+
+    NumPy itself takes nothing else, where adopted code makes buffers; ``read_array`` asks the
+    method.
+    """
+    if hasattr(method, "__traced__"):
+        return method  # it was adopted twice
+
+    @functools.wraps(method)
+    def shows(self: Any, *args: Any, **options: Any) -> Any:
+        y = method(self, *args, **options)
+        return np.asarray(y) if isinstance(y, Traced) else y
+
+    shows.__traced__ = method  # type: ignore[attr-defined]
+    return cast(FunctionType, shows)
 
 
 def is_sequence(x: Value) -> bool:
@@ -131,7 +152,7 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
         return NotImplemented
     if is_subclass_of(cls, (float, int, complex)):
         return operation(a, base_number(b))
-    if x.ndim > 0:
+    if x.ndim > 0 or (own_priority == 0.0 and hasattr(other, "__array_wrap__")):
         return operation(np.asarray(a), b)
     return operation(a, read_array(b)) if shows_array(b) else NotImplemented
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ._types_in_code import with_own_types
 from .rules.known_classes import library_of
+from .rules.tracing.other_classes import array_for_numpy
 
 Mirror = Callable[[Any], Any]
 Undo = Callable[[], None]
@@ -157,7 +158,10 @@ class _Held:
         if isinstance(part, type):
             put, get = functools.partial(type.__setattr__, part), vars(part).get
             for name, method in list(vars(part).items()):
-                self._put(put, get, name, method, self._seeing(method))
+                seen = self._seeing(method)
+                if name == "__array__" and isinstance(seen, FunctionType):
+                    seen = array_for_numpy(seen)
+                self._put(put, get, name, method, seen)
             self._derive_from_mirrors(part)
             return part
         return self._function(part)

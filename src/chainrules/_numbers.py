@@ -16,6 +16,7 @@ import numpy as np
 
 from .rules import Traced, as_dtype, dtype_of, type_under, value
 from .rules.accelerated import numbers
+from .rules.shapes import is_lazy
 from .rules.tracing.stand_ins import StandIn
 
 _type = builtins.type
@@ -178,6 +179,16 @@ def seeing(f: Any) -> Any:
     return _SEEING.get(f, f) if isinstance(f, _type) else f
 
 
+def has_attribute(x: Any, name: str, /) -> bool:
+    """``hasattr``, which says of a traced number what it says of the number."""
+    plain = value(x) if isinstance(x, Traced) else x
+    return builtins.hasattr(x if is_lazy(plain) else plain, name)  # a traced one has no chunks
+
+
+# Names of Python's, which an adopted module has these for.
+BUILTINS = {
+    "float": Float, "complex": Complex, "type": Type, "map": Map, "hasattr": has_attribute,
+}  # fmt: skip
 SHOWN: dict[type, type] = {builtins.float: Float, builtins.complex: Complex, builtins.type: Type}
 SHOWN.update({_Seeing: Type, _Asking: Type, _Mapping: Type})
 SHOWN.update(SCALARS)  # type: ignore[arg-type]

@@ -89,9 +89,19 @@ def _column_of_pandas(x: Any) -> Any:
     return loading.imported(f"{__package__}.interop.pandas").kept(x)
 
 
+def _index_of_pandas(x: Any) -> Any:
+    return loading.imported(f"{__package__}.interop.pandas").kept_by_index(x)
+
+
+def _plain_copy(x: Any) -> Any:
+    return loading.imported(f"{__package__}.rules.engines.buffers").plain_copy(x)
+
+
 late["pandas"] = _tables_of_pandas
 for _module in ("series", "construction", "internals.construction"):
     keepers[f"pandas.core.{_module}"] = _column_of_pandas
+keepers["pandas.core.indexes.base"] = _index_of_pandas
+keepers["dask.array.core"] = _plain_copy
 mirrors[numpy] = _mirror_of_numpy
 forms["jax"] = _pytree_of_jax
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint

@@ -7,7 +7,6 @@ module has them in its globals, in place of the originals, and its functions hol
 much as if its import lines were changed by hand.
 """
 
-import builtins
 import importlib
 import importlib.util
 import os
@@ -25,21 +24,9 @@ from ._cached_functions import CACHED, of_cached
 from ._compiled_functions import is_compiled, of_compiled
 from ._held import Undo, adopt_functions, answers, made_anew
 from ._kept import KeptFunctions
-from ._numbers import SCALARS, Complex, Float, Map, Type
+from ._numbers import BUILTINS, SCALARS
 from .config import ArgumentValueError, MissingPackageError
-from .rules import Traced, value
 from .rules.refusals.remedies import adopted
-
-
-def has_attribute(x: Any, name: str, /) -> bool:
-    """``hasattr``, which says of a traced number what it says of the number."""
-    return builtins.hasattr(value(x) if isinstance(x, Traced) else x, name)
-
-
-BUILTINS = {
-    "float": Float, "complex": Complex, "type": Type, "map": Map, "hasattr": has_attribute,
-}  # fmt: skip
-
 
 # Modules of other packages, and ours that show what is in them to traced values.
 _OF_PACKAGES = {
@@ -269,6 +256,11 @@ class Adoption:
                 f"{name} needs no adoption: adopt the module that calls it, where "
                 f"chainrules.{name} then takes its place"
             )
+        if name == "pandas":  # whose compiled parts take no buffers
+            raise ArgumentValueError(
+                "pandas needs no adoption: its tables hold traced columns as they are; for rolling "
+                "windows adopt pandas.core.window"
+            )
         if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
             return [vars(module)]
         if name not in sys.modules and importlib.util.find_spec(name) is None:
@@ -368,7 +360,7 @@ def adopt(*modules: str | ModuleType | FunctionType) -> Adoption:
     ModuleNotFoundError
         If there is no module of that name.
     ValueError
-        If it is NumPy or SciPy, which need no adoption, or chainrules.
+        If it is NumPy, SciPy or pandas, which need no adoption, or chainrules.
 
     Notes
     -----

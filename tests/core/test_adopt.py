@@ -12,6 +12,7 @@ import types
 
 import numpy as np
 import pytest
+from differences import jacobian_of
 from modules_of_text import module_of, slope
 
 import chainrules as cr
@@ -286,6 +287,40 @@ def test_what_the_mirrors_show_needs_no_adoption(name):
         cr.adopt(name)
     with pytest.raises(ValueError, match="needs no adoption"):
         cr.adopt(np)
+
+
+def test_pandas_is_adopted_in_parts_alone():
+    pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"pandas needs no adoption: .*\.core\.window"):
+        cr.adopt("pandas")
+    cr.adopt("pandas.core.window").undo()
+
+
+def test_numpy_gets_an_array_of_its_own_from_a_class_of_an_adopted_module():
+    made = module(
+        """
+        import numpy as np
+        class Labelled:
+            def __init__(self, v):
+                self.v = v
+            def __array__(self, dtype=None, copy=None):
+                return np.asarray(np.zeros(3) + self.v, dtype=dtype)
+        def f(x):
+            row = Labelled(np.array([3.0, 1.0, 2.0]))
+            whole = np.asarray(row)
+            whole[0] = x[0] ** 2
+            stacked = np.stack([row, row])[1] * np.add(row, 1.0)
+            return np.sum(x[np.lexsort((row,))] * stacked * whole * np.sin(Labelled(x)))
+        """
+    )
+    x, method = np.array([0.5, 1.5, 0.7]), made.Labelled.__array__
+    expected = jacobian_of(made.f, x)
+    with cr.adopt(made), cr.adopt(made):
+        np.testing.assert_allclose(cr.grad(made.f)(x), expected, rtol=1e-6)
+        np.testing.assert_allclose(cr.jacfwd(made.f)(x), expected, rtol=1e-6)
+        np.testing.assert_allclose(cr.hessian(made.f)(x), cr.jacfwd(cr.grad(made.f))(x))
+        assert type(np.asarray(made.Labelled(x))) is np.ndarray
+    assert made.Labelled.__array__ is method
 
 
 def test_a_number_of_an_array_that_has_more_is_the_error_that_python_gives():

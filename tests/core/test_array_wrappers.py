@@ -66,3 +66,35 @@ def test_a_result_that_shows_a_traced_array_is_refused():
     made = module_of(WRAPPERS, "adopted_wrappers")
     with cr.adopt(made), pytest.raises(cr.LostDerivativeError, match="Box"):
         cr.jvp(lambda x: made.Box([x[0], 2.0]), (X,), (X,))
+
+
+class Tenths:
+    """An object that shows an array, and into which NumPy puts results of operators on arrays."""
+
+    def __init__(self, v):
+        self.v = v
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.v, dtype)
+
+    def __array_wrap__(self, y, context=None, scalar=False):
+        return Tenths(np.asarray(y) * 10.0)
+
+
+@pytest.mark.parametrize("x", [np.array(1.3), np.array([1.3]), np.float64(1.3)])
+def test_results_of_arrays_are_put_into_the_class(x):
+    def f(x):
+        y = x * Tenths(1.7)
+        return np.sum(y.v if type(y) is Tenths else y)
+
+    assert cr.jvp(f, (x,), (np.ones_like(x),))[0] == pytest.approx(f(x))
+    slope = 1.7 if type(x) is np.float64 else 17.0  # a number of NumPy's reads the array in it
+    np.testing.assert_allclose(cr.grad(f)(x), np.full_like(x, slope))
+
+
+def test_a_number_with_a_unit_of_astropys_is_refused_in_words():
+    def f(x):  # as a Quantity raises it, whose operators get the number in it
+        raise TypeError(f"operand type(s) all returned NotImplemented: <Quantity {x} kg>, 0.5")
+
+    with pytest.raises(cr.LostDerivativeError, match=r"write np\.stack\(\[x\]\) \* unit"):
+        cr.grad(f)(2.0)

@@ -25,6 +25,23 @@ class Field(np.ndarray):
         return super().__mul__(other) + 1.0
 
 
+class Reading(np.ndarray):
+    """An array that NumPy puts results in tenths of its unit into, beside numbers alone."""
+
+    __array_priority__ = -5.0
+
+    def __array_wrap__(self, y, context=None, scalar=False):
+        return (np.asarray(y) * 10.0).view(Reading)
+
+
+class Halved(np.ndarray):
+    """An array whose reflected product is its own, of which ``np.vdot`` knows nothing."""
+
+    def __rmul__(self, other):
+        return np.multiply(other, np.asarray(self)) / 2.0
+
+
+R = np.array(1.7).view(Reading)
 M, X = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.7, 1.9])
 MASK = np.array([True, False])
 N, UNMASKED = np.ma.array([3.0, 5.0], mask=MASK), np.ma.array([2.0, 3.0])
@@ -138,6 +155,23 @@ def test_else_they_are_refused(name, transform):
     f, text = REFUSED[name]
     with pytest.raises(cr.LostDerivativeError, match=f"(?s){text}"):
         transform(f)(X)
+
+
+def test_the_priority_of_a_number_is_none_of_an_array():
+    assert float(np.multiply(1.3, R)) == 22.1
+    assert type(np.multiply(X, R)) is np.ndarray
+    for product in (np.multiply, lambda x, r: np.add(r, x, where=True)):
+        with pytest.raises(cr.LostDerivativeError, match="class Reading beside traced"):
+            cr.grad(lambda x, product=product: float(product(x, R)))(1.3)
+    np.testing.assert_allclose(cr.jacobian(lambda x: np.multiply(x, R))(X), 1.7 * np.eye(2))
+    with pytest.warns(cr.BatchWarning, match="multiply meets a Reading"):
+        np.testing.assert_allclose(cr.vmap(lambda x: np.asarray(x * R))(X), 17.0 * X)
+
+
+def test_a_class_means_the_same_by_items_as_by_a_batch():
+    half = lambda x: np.vdot(x, np.array(1.7).view(Halved))  # noqa: E731
+    with pytest.warns(cr.BatchWarning, match="numpy.vdot meets a Halved"):
+        np.testing.assert_array_equal(cr.vmap(half)(X), [half(x) for x in X])
 
 
 def test_what_such_an_array_shows_cannot_be_written_to():

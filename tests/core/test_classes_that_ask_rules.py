@@ -23,6 +23,9 @@ class Dual:
 
     __rmul__ = __mul__
 
+    def __add__(self, other):
+        return np.add(self, other)
+
     def ask(self, f, args, kwargs):
         tangents = cr.NoTangent(), *[self.tangent_of(x) for x in args]
         return type(self)(*cr.frule(tangents, f, *map(self.primal_of, args), **kwargs))
@@ -83,3 +86,17 @@ def test_an_rrule_is_guarded_as_well():
 
     with pytest.raises(cr.RuleError, match=r"rrule of numpy\.sin was asked for the same"):
         np.sin(Taped(X, XDOT))
+
+
+def test_numbers_of_others_inside_of_each_other_and_of_transforms():
+    def f(x):
+        return np.sin(x) * x
+
+    def slope(x):
+        return f(Dual(x, 1.0)).xdot
+
+    expected = 2 * np.cos(1.5) - 1.5 * np.sin(1.5)
+    inner = f(Dual(Dual(1.5, 1.0), Dual(1.0, 0.0)))
+    assert inner.xdot.xdot == pytest.approx(expected)
+    assert cr.grad(slope)(1.5) == pytest.approx(expected)
+    assert cr.jvp(slope, (1.5,), (1.0,))[1] == pytest.approx(expected)

@@ -153,3 +153,11 @@ def test_operators_ask_ufuncs_alone():
         np.testing.assert_allclose(cr.jvp(lambda x: x * q, (x,), (np.ones_like(x),))[1], x * 0 + 2)
         with pytest.raises((cr.LostDerivativeError, TypeError)):
             cr.jvp(lambda x: np.dot(x, q), (x,), (np.ones_like(x),))
+
+
+def test_a_comparison_in_a_batch_asks_as_an_item_does():
+    own = {"__array_ufunc__": lambda self, ufunc, way, a, b: ufunc(0.1 * self, a)}
+    q, xs = type("Tenth", (float,), own)(1.7), np.array([1.3, 1.9, 0.3])
+    for f in (lambda x: x * (q > x), lambda x: x * (x < q), lambda x: x * (q == x)):
+        with pytest.warns(cr.BatchWarning, match="a comparison meets a Tenth"):
+            np.testing.assert_array_equal(cr.vmap(f)(xs), [f(x) for x in xs])

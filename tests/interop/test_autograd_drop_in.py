@@ -243,13 +243,6 @@ ERRORS = {
     "no function": (lambda: drop_in.grad(3), "grad takes a function, not int"),
     "vspace of text": (lambda: NAMES.vspace("a"), "there is no vector space of"),
     "a box": (lambda: NAMES.Box(1.0, 0, None), "values are traced by the transforms"),
-    "a node": (lambda: NAMES.VJPNode(), "subclass cr.RuleConfig"),
-    "a node of one's own": (lambda: type("Mine", (NAMES.JVPNode,), {})(), "there is no Mine"),
-    "a pass back": (lambda: drop_in.core.backward_pass(1.0, None), "write vjp, y = make_vjp"),
-    "a graph": (
-        lambda: drop_in.tracer.trace(None, np.sin, X),
-        "there is no graph to trace",
-    ),
     "register_notrace": (
         lambda: NAMES.register_notrace(None, np.sin),
         "write cr.non_differentiable",

@@ -79,6 +79,21 @@ def test_series_as_arguments_and_results():
     np.testing.assert_allclose(ydot["b"], 0.0)
 
 
+@pytest.mark.parametrize("held", [lambda i: i, lambda i: {"i": i}, lambda i: (i, 2.0)])
+def test_an_index_as_an_argument(held):
+    def f(given):
+        i = given["i"] if isinstance(given, dict) else given[0] if type(given) is tuple else given
+        return np.sum(i.to_numpy() ** 3) + (i * 2.0).to_numpy()[0]
+
+    index = pd.Index([1.0, 2.0, 4.0], name="t")
+    for transform in (cr.grad, cr.jacfwd, cr.jacrev):
+        gradient = transform(f)(held(index))
+        found = cr.flatten(gradient)[0][:3]
+        np.testing.assert_allclose(found, [5.0, 12.0, 48.0])
+    _, pull = cr.vjp(lambda i: i.to_numpy() * 3, index)
+    np.testing.assert_array_equal(pull(np.ones(3))[0].values, np.full(3, 3.0))
+
+
 def test_a_dict_of_tables_and_numbers():
     given = {"s": DF.a, "t": 2.0}
     slopes = cr.grad(lambda p: (p["s"] * p["t"]).sum())(given)

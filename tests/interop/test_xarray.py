@@ -297,9 +297,25 @@ def test_interpolation_at_plain_points_where_its_module_is_adopted(name):
     f = BETWEEN[name]
     with pytest.raises(cr.LostDerivativeError, match=r'cr\.adopt\("xarray\.core\.missing"\)'):
         cr.grad(f)(TIMES)
-    with cr.adopt("xarray.core.missing"):
-        gradient = cr.grad(f)(TIMES)
-        _, pushed = cr.jvp(f, (TIMES,), (TIMES,))
     expected = [(f(TIMES + 1e-5 * e) - f(TIMES - 1e-5 * e)) / 2e-5 for e in np.eye(6)]
-    np.testing.assert_allclose(gradient.values, np.array(expected), 1e-6, 1e-7)
-    np.testing.assert_allclose(pushed.values, np.sum(expected * TIMES.values), 1e-6)
+    for adopted in ("xarray.core.missing", "xarray"):
+        with cr.adopt(adopted):
+            gradient = cr.grad(f)(TIMES)
+            _, pushed = cr.jvp(f, (TIMES,), (TIMES,))
+        np.testing.assert_allclose(gradient.values, np.array(expected), 1e-6, 1e-7)
+        np.testing.assert_allclose(pushed.values, np.sum(expected * TIMES.values), 1e-6)
+
+
+@pytest.mark.parametrize("name", sorted({"interp", *sorted(PROGRAMS)[::4]}))
+def test_programs_where_all_of_xarray_is_adopted(name):
+    rows = {"lat": 2} if name in WHOLE else {"time": 6}
+    slope = along(plain(name), A.data, V)
+    with cr.adopt("xarray"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        for a in (A, A.chunk(rows)):
+            gradient = cr.grad(lambda a: loss(name, a))(a)
+            np.testing.assert_allclose((gradient * V).sum(), slope, rtol=1e-5, atol=1e-6)
+        y, ydot = cr.jvp(PROGRAMS[name], (A,), (A.copy(data=V),))
+    for part in (y, ydot):  # nothing of the run is left in coordinates
+        for coordinate in part.coords.values():
+            assert not isinstance(coordinate.variable._data, cr.rules.Traced)

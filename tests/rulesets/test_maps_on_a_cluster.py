@@ -287,3 +287,15 @@ def test_a_worker_is_retired_on_the_way_back(chunks, client, cluster):
     _, pullback = cr.vjp(loss(chunks, client, back="tape"), W)
     client.retire_workers([next(iter(client.scheduler_info()["workers"]))])
     same(cr.grad(here)(W), pullback(1.0)[0])
+
+
+def test_a_client_that_is_closed_meanwhile_is_named(cluster):
+    client = distributed.Client(cluster)
+    timer = threading.Timer(0.3, client.close)
+    timer.start()
+    try:
+        with pytest.raises(cr.LostDataError, match="client of a cluster was closed before its"):
+            cr.map(lambda k: (time.sleep(1.0), k)[1], [1.0, 2.0], executor=client)
+    finally:
+        timer.join()
+        client.close()

@@ -22,7 +22,7 @@ from ... import (
     entry,
     getitem,
     is_basic,
-    is_lazy,
+    is_foreign_array,
     linear_rule,
     matrix,
     primitive,
@@ -81,7 +81,7 @@ def scatter(x, shape, dtype, index):
     """Zeros of ``shape``, with ``x`` added at ``index``."""
     # For small arrays most of the time is spent in zeros_like.
     plain = type(x) is np.ndarray
-    if not plain and is_lazy(x):
+    if not plain and is_foreign_array(x):
         return put(x, shape, dtype, index)
     y = np.zeros(shape, dtype) if plain else np.zeros_like(x, dtype=dtype, shape=shape)
     add_at(y, index, x)

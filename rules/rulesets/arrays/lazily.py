@@ -1,4 +1,4 @@
-"""Entries put into an array of dask, which is not written to: it is made of pieces of others.
+"""Entries put into an array of another library: of dask, say, which is made of pieces of others.
 
 ``np.add.at`` needs memory to add into. What is read once is set instead; of what is read several
 times the shares are added up first, in pairs, so that n of them take log(n) rounds.
@@ -65,7 +65,8 @@ def summed(x, places):
         even = np.flatnonzero(within % 2 == 0)
         second = np.minimum(even + 1, places.size - 1)
         paired = (even + 1 < places.size) & (places[second] == places[even])
-        mates = np.where(np.reshape(paired, (-1,) + (1,) * (x.ndim - 1)), rows_of(x, second), 0)
+        mask = np.asarray(np.reshape(paired, (-1,) + (1,) * (x.ndim - 1)), like=x)
+        mates = np.where(mask, rows_of(x, second), 0)
         x, places = rows_of(x, even) + mates, places[even]
     return x, places
 

@@ -39,6 +39,7 @@ from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.funnel import body, shown
 from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
+from ..rules.tracing.own_classes import is_of_its_own
 from ..rules.tracing.views import (
     bare,
     numbered_leaves,
@@ -76,6 +77,9 @@ class BatchCalls(BatchValues):
             except LostDerivativeError as error:  # NumPy's f asks it only where it is called inside
                 why = f"{name_of(f)} meets a class that answers for itself"
                 raise OneByOne(self, why) from error
+            own = next(filter(is_of_its_own, iterate_leaves((args, kwargs))), None)
+            if own is not None:  # whose class may mean another thing by a block than by an item
+                raise OneByOne(self, f"{name_of(f)} meets a {type(own).__name__}")
         level = innermost((f, *args, *kwargs.values()))
         if level is not self:
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)

@@ -32,6 +32,7 @@ _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
 _EQUALITIES = (np.equal, np.not_equal)
+_COMPARISONS = (*_EQUALITIES, np.less, np.less_equal, np.greater, np.greater_equal)
 
 
 class BatchLevel(BatchCalls):
@@ -79,6 +80,9 @@ class BatchLevel(BatchCalls):
             if other.at_level.number > self.number:
                 return other.at_level.binary(ufunc, operation, a, b)
         elif not is_operand(other, b if other is a else a):
+            if ufunc in _COMPARISONS and isinstance(other, float | int | complex):
+                # A number of Python's, beside which an item is asked in another order.
+                raise OneByOne(self, f"a comparison meets a {type(other).__name__}")
             y = answer_of(ufunc, operation, a, b, other)
             sequence = hasattr(other, "__getitem__") and not isinstance(other, str | bytes | dict)
             if y is NotImplemented and sequence and ufunc in _EQUALITIES:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..config import TangentError
 from ..rules.annotations import Tangentlike, Value
+from ..rules.engines.buffers import handed_out, settled
 from ..rules.engines.registration import children_by
 from ..rules.known_classes import Form, Shell, built_in, registered
 from ..rules.refusals.table import refusal
@@ -44,7 +45,12 @@ def _replaced(x: Any, values: dict) -> Any:
     if not values:
         return x
     data = {name: values.get(name, v.data) for name, v in _variables(x).items()}
-    return x.copy(deep=False, data=data if hasattr(x, "data_vars") else data["data"])
+    y = x.copy(deep=False, data=data if hasattr(x, "data_vars") else data["data"])
+    for coordinate in getattr(y, "coords", {}).values():
+        variable = coordinate.variable
+        if isinstance(variable._data, Traced):  # a buffer, where xarray is adopted
+            variable._data = handed_out(variable._data)
+    return y
 
 
 def _with_parts(x: Value, values: dict) -> Any:
@@ -59,7 +65,7 @@ def _with_parts(x: Value, values: dict) -> Any:
 
 def _refuse_coordinates(x: Value) -> None:
     for name, coordinate in getattr(x, "coords", {}).items():
-        if isinstance(coordinate.variable._data, Traced):
+        if isinstance(settled(coordinate.variable._data), Traced):
             raise refusal("traced coordinate", name=name, cls=type(x).__name__)
 
 

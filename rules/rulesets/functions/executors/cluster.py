@@ -70,7 +70,11 @@ class Cluster(Site):
         return float(seconds)
 
     def cancel(self, chunks: list) -> None:
-        self.client.cancel([chunk for chunk in chunks if is_future(chunk)])
+        if not self._is_closed():  # and with it all its tasks
+            self.client.cancel([chunk for chunk in chunks if is_future(chunk)])
+
+    def _is_closed(self) -> bool:
+        return self.client.status in ("closing", "closed")
 
     def finish(self, handles: list, name: str) -> list:
         self._watch(handles, name)
@@ -104,6 +108,11 @@ class Cluster(Site):
             self.cancel(futures)
             if left is not None and not self.left() and isinstance(error, TimeoutError):
                 raise self.late() from None
+            if self._is_closed() and isinstance(error, Exception):
+                raise LostDataError(
+                    f"the client of a cluster was closed before its items were done, in "
+                    f"{user_line()}.\n  close it, and the cluster, after the map; make a new one"
+                ) from error
             if type(error).__name__ == "KilledWorker":
                 raise self.lost("workers that evaluated an item are lost, several times") from error
             if isinstance(error, CancelledError):

@@ -7,41 +7,66 @@ from typing import Any
 
 import numpy as np
 
+from ... import numpy as _numpy
 from ...config import ArgumentTypeError
 from ...rules import describe, dtype_of, shape_of, value
 from ..flat import conjugate
 from .convention import is_complex, ones_like, pulled
-from .tracer import Box, Node, getval, isbox, notrace_primitive, primitive, trace, warn_not_needed
+from .tracer import (
+    Box,
+    Node,
+    getval,
+    isbox,
+    new_box,
+    notrace_primitive,
+    primitive,
+    toposort,
+    trace,
+    warn_not_needed,
+)
 from .trees import leaves_of, mapped
 
 # What autograd shows here, too; the rest is found by __getattr__.
 __all__ = [
-    "Box", "Node", "VSpace", "backward_pass", "getval", "isbox", "make_jvp", "make_vjp",
-    "notrace_primitive", "primitive", "sum_outgrads", "trace", "vspace",
+    "Box", "Node", "SparseObject", "VSpace", "add_outgrads", "getval", "isbox", "make_jvp",
+    "make_vjp", "new_box", "notrace_primitive", "primitive", "sparse_add", "sum_outgrads",
+    "toposort", "trace", "vspace",
 ]  # fmt: skip
-_OF_EXTEND = {
-    "JVPNode", "SparseObject", "VJPNode", "def_linear", "defjvp", "defjvp_argnum",
-    "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums",
+_ELSEWHERE = {  # in modules that import this one
+    **dict.fromkeys(("JVPNode", "VJPNode", "backward_pass"), ".nodes"),
+    **dict.fromkeys(
+        ("defjvp_argnums", "defvjp_argnums", "primitive_jvps", "primitive_vjps"), ".makers"
+    ),
+    **dict.fromkeys(
+        ("def_linear", "defjvp", "defjvp_argnum", "defvjp", "defvjp_argnum"), ".extend"
+    ),
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_EXTEND:  # which imports this module
-        return getattr(importlib.import_module(".extend", __package__), name)
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name], __package__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def backward_pass(g: Any, end_node: Any) -> Any:
-    """Refuse: there is no graph of nodes to go back through."""
-    raise ArgumentTypeError(
-        "there is no graph to go back through.\n  write vjp, y = make_vjp(fun, x), and vjp(g)"
-    )
+def add_outgrads(prev_g_flagged: tuple[Any, bool] | None, g: Any) -> tuple[Any, bool]:
+    """Return the sum of two cotangents, and whether it is an array that nobody else has."""
+    if isinstance(g, SparseObject):
+        before, own = prev_g_flagged or (None, True)
+        return sparse_add(g.vs, before if own else g.vs.add(g.vs.zeros(), before), g), True
+    if not prev_g_flagged:
+        return g, False
+    return vspace(g).add(prev_g_flagged[0], g), True
 
 
 def sum_outgrads(gs: Iterable[Any]) -> Any:
     """Return the sum of cotangents of one value."""
-    first, *others = gs
-    return functools.reduce(vspace(first).add, others, first)
+    return functools.reduce(add_outgrads, gs, None)[0]  # type: ignore[index]
+
+
+def sparse_add(vs: "VSpace", x_prev: Any, x_new: "SparseObject") -> Any:
+    """Return a cotangent with what ``x_new`` writes into it; None stands for zeros."""
+    return x_new.mut_add(vs.zeros() if x_prev is None else x_prev)
 
 
 def make_vjp(fun: Callable, x: Any) -> tuple[Callable, Any]:
@@ -97,7 +122,7 @@ class VSpace:
         return sum(int(np.size(x)) * (1 + is_complex(x)) for x in leaves_of(self._like))
 
     def zeros(self) -> Any:
-        return mapped(_zero, self._like)  # other arrays each time
+        return mapped(_fillable, self._like)  # other arrays each time
 
     def ones(self) -> Any:
         return ones_like(self._like)
@@ -149,6 +174,32 @@ class VSpace:
         return mapped(describe, self._like)
 
 
+class SparseObject:
+    """A cotangent of few entries: ``mut_add`` writes them into an array, and returns it.
+
+    Examples
+    --------
+    >>> from chainrules.interop.autograd import grad, numpy as np
+    >>> from chainrules.interop.autograd.extend import SparseObject, defvjp, primitive, vspace
+    >>> first = primitive(lambda x: x[0])
+    >>> def first_vjp(ans, x):
+    ...     def vjp(g):
+    ...         def mut_add(xbar):
+    ...             xbar[0] += g
+    ...             return xbar
+    ...         return SparseObject(vspace(x), mut_add)
+    ...     return vjp
+    >>> defvjp(first, first_vjp)
+    >>> grad(lambda x: first(x) ** 2)(np.array([3.0, 1.0]))
+    array([6., 0.])
+    """
+
+    __slots__ = ("mut_add", "vs")
+
+    def __init__(self, vs: VSpace, mut_add: Callable) -> None:
+        self.vs, self.mut_add = vs, mut_add
+
+
 def _zero(x: Any) -> Any:
     x = value(x)
     dtype = dtype_of(x)
@@ -159,6 +210,11 @@ def _zero(x: Any) -> Any:
     return np.zeros(shape_of(x), dtype if dtype.kind in "fc" else float)[()]
 
 
+def _fillable(x: Any) -> Any:
+    y = _numpy.zeros_like(x)  # into which traced cotangents may be written
+    return y if np.ndim(x) else y[()]
+
+
 def vspace(value: Any) -> VSpace:
     """Return the vector space of a number, an array, or a tuple, list or dict of these."""
-    return VSpace(value)
+    return value.vs if isinstance(value, SparseObject) else VSpace(value)

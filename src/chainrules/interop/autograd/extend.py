@@ -6,14 +6,14 @@ are code of ``chainrules.interop.autograd.numpy``, and are differentiated themse
 
 import itertools
 from collections.abc import Callable, Iterable
-from types import FunctionType
 from typing import Any
 
 from ...config import ArgumentTypeError
-from ...rules import frule, is_primitive, name_of
-from .core import VSpace, vspace
-from .rules import add_frule, add_rrule, add_transposed_frule
-from .tracer import Absent, Box, Node, notrace_primitive, primitive, register_notrace
+from ...rules import name_of
+from .core import SparseObject, VSpace, vspace
+from .makers import defjvp_argnums, defvjp_argnums
+from .nodes import JVPNode, VJPNode
+from .tracer import Box, notrace_primitive, primitive, register_notrace
 
 __all__ = [
     "Box",
@@ -33,17 +33,6 @@ __all__ = [
     "register_notrace",
     "vspace",
 ]
-
-
-def defvjp_argnums(fun: Callable, vjpmaker: Callable) -> None:
-    """Let ``vjpmaker(argnums, ans, args, kwargs)(g)`` give the cotangents of several arguments."""
-    rules = _rules_of(fun)
-    first = rules.vjpmaker is None
-    rules.vjpmaker = vjpmaker
-    if first:
-        add_rrule(fun, rules.vjp)
-        if rules.jvpmaker is None:
-            add_transposed_frule(fun, rules.vjp)
 
 
 def defvjp_argnum(fun: Callable, vjpmaker: Callable) -> None:
@@ -103,17 +92,6 @@ def defvjp(fun: Callable, *vjpmakers: Any, argnums: Iterable[int] | None = None)
     defvjp_argnum(fun, vjp)
 
 
-def defjvp_argnums(fun: Callable, jvpmaker: Callable) -> None:
-    """Let ``jvpmaker(argnums, gs, ans, args, kwargs)`` give the tangent of the result."""
-    rules = _rules_of(fun)
-    first = rules.jvpmaker is None
-    rules.jvpmaker = jvpmaker
-    if first:
-        if rules.vjpmaker is not None:
-            frule.unregister(fun)
-        add_frule(fun, rules.jvp)
-
-
 def defjvp_argnum(fun: Callable, jvpmaker: Callable) -> None:
     """Let ``jvpmaker(argnum, g, ans, args, kwargs)`` give what one argument adds to the tangent."""
 
@@ -169,36 +147,6 @@ def def_linear(fun: Callable) -> None:
     defjvp_argnum(fun, lambda i, g, ans, args, kwargs: fun(*args[:i], g, *args[i + 1 :], **kwargs))
 
 
-class _Rules:
-    """Latest JVP and VJP makers of a primitive, called by the rules in our tables."""
-
-    __slots__ = ("jvpmaker", "vjpmaker")
-
-    def __init__(self) -> None:
-        self.vjpmaker: Callable | None = None
-        self.jvpmaker: Callable | None = None
-
-    def vjp(self, *args: Any) -> Any:
-        assert self.vjpmaker is not None
-        return self.vjpmaker(*args)
-
-    def jvp(self, *args: Any) -> Any:
-        assert self.jvpmaker is not None
-        return self.jvpmaker(*args)
-
-
-def _rules_of(fun: Any) -> _Rules:
-    # Of a plain function whoever registers the rule warns: only those find it who ask by name.
-    if not (is_primitive(fun) or isinstance(fun, FunctionType)):
-        raise ArgumentTypeError(
-            f"{name_of(fun)} is no primitive, and defvjp and defjvp give rules to primitives.\n"
-            "  decorate it with primitive; or register a rule of ours, @cr.rrule.register(f)"
-        )
-    if not hasattr(fun, "autograd_rules"):
-        fun.autograd_rules = _Rules()
-    return fun.autograd_rules
-
-
 def _check(fun: Callable, kind: str, maker: Any, is_word: bool) -> None:
     if not is_word and not callable(maker):
         raise ArgumentTypeError(
@@ -210,17 +158,3 @@ def _of_argument(fun: Callable, kind: str, known: dict, i: int) -> Any:
     if i not in known:
         raise NotImplementedError(f"{kind} of {name_of(fun)} wrt argnum {i} not defined")
     return known[i]
-
-
-class VJPNode(Node):
-    """There is no graph of nodes."""
-
-
-class JVPNode(Node):
-    """There is no graph of nodes."""
-
-
-class SparseObject(Absent):
-    """There are no sparse cotangents to return."""
-
-    instead = "return an array; cotangents of indexing are added up in place without it"

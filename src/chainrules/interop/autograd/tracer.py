@@ -8,6 +8,12 @@ from ...config import ArgumentTypeError, RuleNeverAskedWarning
 from ...config.lines import warn_user
 from ...rules import Traced, is_traced, value
 from ...rules import primitive as our_primitive
+from .graph import Node, new_box, toposort, trace, trace_stack
+
+__all__ = [
+    "Box", "Node", "getval", "isbox", "new_box", "notrace_primitive", "primitive",
+    "register_notrace", "toposort", "trace", "trace_stack",
+]  # fmt: skip
 
 
 class _Kind(type):
@@ -26,8 +32,9 @@ class Box(metaclass=_Kind):
 
     def __init__(self, *args: Any) -> None:
         raise ArgumentTypeError(
-            f"{type(self).__name__} cannot be made: values are traced by the transforms.\n"
-            "  for a class that holds numbers write cr.register_container(cls, parts, rebuild)"
+            f"{type(self).__name__} cannot be made: values are traced by the transforms, and by "
+            "new_box.\n  for a class that holds numbers write "
+            "cr.register_container(cls, parts, rebuild)"
         )
 
     @classmethod
@@ -109,26 +116,6 @@ def notrace_primitive(f_raw: Callable) -> Callable:
 def register_notrace(trace_type: Any, primitive_fun: Callable) -> None:
     """Refuse: a function without a derivative is declared to our rules."""
     raise ArgumentTypeError(
-        "register_notrace is about nodes of autograd's graph, of which there are none here.\n"
+        "register_notrace is about classes of nodes: a function has a derivative or none.\n"
         "  write cr.non_differentiable(f), or notrace_primitive"
     )
-
-
-class Absent:
-    """A class of autograd's of which there is none here: what is made of it says what to write."""
-
-    instead = ""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:  # subclasses may have an __init__
-        raise ArgumentTypeError(f"there is no {cls.__name__} here.\n  {cls.instead}")
-
-
-class Node(Absent):
-    """There is no graph of nodes."""
-
-    instead = "for an engine of your own subclass cr.RuleConfig or chainrules.rules.Engine"
-
-
-def trace(start_node: Any, fun: Callable, x: Any) -> Any:
-    """Refuse: there is no graph of nodes."""
-    raise ArgumentTypeError(f"there is no graph to trace.\n  {Node.instead}")

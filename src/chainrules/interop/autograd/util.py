@@ -4,6 +4,8 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .graph import toposort as toposort
+
 
 def subvals(x: Iterable, ivs: Iterable) -> tuple:
     """Return ``x`` as a tuple, with each ``v`` in place ``i``."""

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...config import ArgumentValueError, TangentError
 from ...rules.annotations import Tangentlike, Value
+from ...rules.engines.buffers import plain_copy
 from ...rules.engines.registration import children_by
 from ...rules.known_classes import Form, Shell, Table, built_in, registered, tables
 from ...rules.refusals.table import refusal
@@ -51,6 +52,12 @@ def kept(x: Any) -> Any:
     It would take the array for one of NumPy's, and compute with it in compiled code.
     """
     return Column(np.copy(x)) if np.ndim(x) == 1 and IS_SUPPORTED else None
+
+
+def kept_by_index(x: Any) -> Any:
+    """Return what an Index keeps of a traced array, which as a buffer may hold plain numbers."""
+    y = plain_copy(x)  # into which pandas writes nothing
+    return kept(x) if y is None else y
 
 
 # ---- columns --------------------------------------------------------------------------------
@@ -96,7 +103,7 @@ def _with_parts(x: Any, parts: dict) -> Any:
         for key, column in zip(_keys(x), _columns(x), strict=True)
     ]
     if isinstance(x, pd.Index):
-        return pd.Index(made[0], name=x.name)
+        return pd.Index(made[0], name=x.name, copy=False)  # a copy would be another value
     if not isinstance(x, pd.DataFrame):
         return x._constructor(made[0], index=x.index, name=x.name, copy=False).__finalize__(x)
     y = x._constructor(dict(enumerate(made)), index=x.index, copy=False)
@@ -156,7 +163,7 @@ def _like(table: Any, y: Any) -> Any:
     if isinstance(table, Column):
         return Column(y) if isinstance(y, Traced) else y
     if isinstance(table, pd.Index):
-        return pd.Index(_as_column(y), name=table.name)
+        return pd.Index(_as_column(y), name=table.name, copy=False)
     if not isinstance(table, pd.DataFrame):
         return table._constructor(_as_column(y), index=table.index, name=table.name, copy=False)
     columns = {k: _as_column(y[:, k]) for k in range(table.shape[1])}

@@ -294,6 +294,7 @@ def test_no_change_goes_unnoticed(change, accelerated, rows, columns, i, j):
         assert (watch.digest(c) == before) == (c.tobytes() == bits)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # NumPy 2.5 will not have it any more
 @pytest.mark.parametrize("accelerated", [True, False])
 def test_a_shape_that_is_set_in_place_is_noticed(accelerated, monkeypatch):
     if not accelerated:

@@ -91,6 +91,14 @@ new_active(PyObject *parent, PyObject *x)
     return active;
 }
 
+/* Whether a space is that of a float64, which needs no projection. */
+static int
+is_space_of_float64(PyObject *space)
+{
+    return space != NULL && Py_TYPE(space) == PROJECT_NUMBER && SLOT(space, NUMBER_DTYPE) != NULL
+           && ((PyArray_Descr *)SLOT(space, NUMBER_DTYPE))->type_num == NPY_DOUBLE;
+}
+
 /* (i, Active) of an argument. */
 static PyObject *
 active_argument(int i, PyObject *a, PyObject *x)

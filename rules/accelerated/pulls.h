@@ -285,10 +285,8 @@ received(Order *self, PyObject *node, PyObject *active, PyObject *xbar, PyObject
 static int
 is_fitting(PyObject *space, PyObject *xbar)
 {
-    if (space != NULL && Py_TYPE(space) == PROJECT_NUMBER) {
-        PyObject *dtype = SLOT(space, NUMBER_DTYPE);
-        return Py_TYPE(xbar) == FLOAT64 && dtype != NULL
-               && ((PyArray_Descr *)dtype)->type_num == NPY_DOUBLE;
+    if (is_space_of_float64(space)) {
+        return Py_TYPE(xbar) == FLOAT64;
     }
     return space != NULL && is_held(space, xbar);
 }

@@ -238,9 +238,8 @@ is_plain_number(PyObject *active)
     if (active == Py_None) {
         return 1;
     }
-    PyObject *space = active != NULL && Py_TYPE(active) == ACTIVE ? SLOT(active, ACTIVE_SPACE) : NULL;
-    return space != NULL && Py_TYPE(space) == PROJECT_NUMBER && SLOT(space, NUMBER_DTYPE) != NULL
-           && ((PyArray_Descr *)SLOT(space, NUMBER_DTYPE))->type_num == NPY_DOUBLE;
+    return active != NULL && Py_TYPE(active) == ACTIVE
+           && is_space_of_float64(SLOT(active, ACTIVE_SPACE));
 }
 
 /* Pull back through the write of a number, in the sweep's own memory. Whether it was done. */

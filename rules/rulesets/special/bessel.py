@@ -42,6 +42,31 @@ def second_order(y, x):
     return np.where(large, quotient, special.jv(2.0, np.where(large, 0.0, x)))
 
 
+def behind(u):
+    """``1 - I_1 / I_0`` at ``1 / u``, and ``1 - K_1 / K_0`` at ``-1 / u``, by DLMF 10.40."""
+    return u * (
+        1 / 2 + u * (1 / 8 + u * (1 / 8 + u * (25 / 128 + u * (13 / 32 + u * 1073 / 1024))))
+    )
+
+
+def before(u):
+    """``I_0 / I_1 - 1`` at ``1 / u``, and ``K_0 / K_1 - 1`` at ``-1 / u``."""
+    return behind(u) / (1 - behind(u))
+
+
+def far_out(near, far):
+    """The partial ``near(y, x)``, and where that cancels ``far(y, 1 / x)``, a series."""
+
+    def partial(y, x):
+        large = np.abs(x) > 1000
+        if not np.any(large):
+            return near(y, x)
+        slope = far(y, 1 / np.where(large, x, 1))
+        return slope if np.all(large) else np.where(large, slope, near(y, np.where(large, 1, x)))
+
+    return partial
+
+
 # fmt: off
 for _f, _below, _above, _own in (
     (special.jv,        0.5, -0.5, None),
@@ -69,10 +94,14 @@ scalar_rule(special.i0,  lambda _, x: special.i1(x))
 scalar_rule(special.i1,  lambda _, x: (special.i0(x) + special.iv(2.0, x)) / 2)
 scalar_rule(special.k0,  lambda _, x: -special.k1(x))
 scalar_rule(special.k1,  lambda y, x: -special.k0(x) - y / x)
-scalar_rule(special.i0e, lambda y, x: special.i1e(x) - np.sign(x) * y)
-scalar_rule(special.i1e, lambda y, x: (special.i0e(x) + special.ive(2.0, x)) / 2 - np.sign(x) * y)
-scalar_rule(special.k0e, lambda y, x: y - special.k1e(x))
-scalar_rule(special.k1e, lambda y, x: y - special.k0e(x) - y / x)
+scalar_rule(special.i0e, far_out(lambda y, x: special.i1e(x) - np.sign(x) * y,
+                                 lambda y, u: -np.sign(u) * y * behind(np.abs(u))))
+scalar_rule(special.i1e, far_out(
+    lambda y, x: (special.i0e(x) + special.ive(2.0, x)) / 2 - np.sign(x) * y,
+    lambda y, u: np.abs(y) * (before(np.abs(u)) - np.abs(u))))
+scalar_rule(special.k0e, far_out(lambda y, x: y - special.k1e(x), lambda y, u: y * behind(-u)))
+scalar_rule(special.k1e, far_out(lambda y, x: y - special.k0e(x) - y / x,
+                                 lambda y, u: -y * (before(-u) + u)))
 # fmt: on
 
 

@@ -44,14 +44,14 @@ def hurwitz(s, q):
 scalar_rule(hurwitz, 0, lambda _, s, q: -s * hurwitz(s + 1, q))
 
 
-rgamma_near_pole = numerical(special.rgamma, 0)
-
-
 def rgamma_partial(y, x):
-    """``-y * psi(x)``; at the poles of gamma that is 0 times infinity, but the slope is smooth."""
-    pole = (x == np.rint(np.real(x))) & (np.real(x) <= 0)
-    formula = -y * special.psi(np.where(pole, 1.0, x))
-    return np.where(pole, rgamma_near_pole(y, x), formula) if np.any(pole) else formula
+    """``-y * psi(x)``; left of 1/2, where gamma has poles, by reflection: DLMF 5.5.3 and 5.5.4."""
+    left = np.real(x) < 0.5
+    slope = -y * special.psi(np.where(left, 1 - x, x))
+    if not np.any(left):
+        return slope
+    across = np.cos(math.pi * x) * special.gamma(np.where(left, 1 - x, 1))
+    return slope + np.where(left, across, 0)
 
 
 non_differentiable(special.gammasgn)

@@ -22,7 +22,7 @@ class ValueForm(NamedTuple):
         if type(x) is np.ndarray:
             flags = x.flags
             order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "?"
-            return cls(True, x.dtype, x.shape, order)
+            return new_tuple(cls, (True, x.dtype, x.shape, order))
         if isinstance(x, float | complex | np.generic | int):
             return _FORMS_OF_NUMBERS.get(type(x)) or _FORMS_OF_NUMBERS.setdefault(
                 type(x), cls(False, type(x), (), "C")
@@ -30,4 +30,6 @@ class ValueForm(NamedTuple):
         return None
 
 
+# A named tuple's own __new__ costs as much again, and there is one for each recorded operation.
+new_tuple = tuple.__new__
 _FORMS_OF_NUMBERS: dict[type, ValueForm] = {}

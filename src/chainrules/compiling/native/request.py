@@ -144,7 +144,7 @@ def checked(request: Request) -> NativeProgram:
     shape, inputs, ops, outputs = request
     kinds = [x.kind for x in inputs]
     codes, known, results = [], dict[tuple[Any, ...], int](), list[str]()
-    pairs = [(op.function, op.operands) for op in ops]
+    pairs = list(ops.pairs) if isinstance(ops, Operations) else [op[:2] for op in ops]
     for k, (name, operands) in enumerate(pairs):
         if name == "power":
             name, operands, *_ = without_power(Operation(name, operands))

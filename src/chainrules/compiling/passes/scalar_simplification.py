@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+SIMPLIFIED_WITHOUT_CONSTANTS = frozenset({"power by itself"})
+
 
 def simplified(line: Any, name: str, ids: tuple) -> int | None:
     """Return what an operation gives where that is known to the last bit, or to rounding."""

@@ -25,7 +25,7 @@ from ..native.operation import Operations
 from ..native.operations import LOGIC, OPCODES
 from ..record.recorder import Recorder
 from .matrix_steps import MATRIX_STEPS, SEVERAL
-from .scalar_simplification import simplified
+from .scalar_simplification import SIMPLIFIED_WITHOUT_CONSTANTS, simplified
 from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
 from .small_matrices import Factors
 
@@ -200,11 +200,9 @@ class ScalarTrace:
                 needed.update(x for x in self.ops.pairs[k][1] if x >= self.first)
         order = sorted(needed)
         renamed = dict(zip(order, range(self.first, self.first + len(order)), strict=True))
-        constants = list(map(NativeConstant, self.constants))
-
-        def operand(x: int) -> Any:
-            return constants[-x - 1] if x < 0 else renamed.get(x, x)
-
+        operands: dict[int, Any] = {k: k for k in range(self.first)} | renamed
+        operands |= {-k - 1: NativeConstant(x) for k, x in enumerate(self.constants)}
+        operand = operands.__getitem__
         pairs = [self.ops.pairs[k - self.first] for k in order]
         ops = Operations([(name, tuple(map(operand, ids))) for name, ids in pairs])
         return order, ops, operand
@@ -213,8 +211,11 @@ class ScalarTrace:
 
     def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
-        simple = simplified(self, name, ids)
-        return self.as_it_is(name, ids) if simple is None else simple
+        if min(ids) < 0 or name in SIMPLIFIED_WITHOUT_CONSTANTS:
+            simple = simplified(self, name, ids)
+            if simple is not None:
+                return simple
+        return self.as_it_is(name, ids)
 
     def as_it_is(self, name: Any, ids: tuple[int, ...]) -> int:
         """Return the name of the result of an operation that is not simplified."""

@@ -8,8 +8,8 @@ steps of a program, and computes them, so that the function goes its way.
 import contextlib
 import functools
 import operator
-import threading
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from ...rules import (
     name_of,
     next_level,
 )
-from ...rules.containers import Within, iterate_leaves, replaced
+from ...rules.containers import LEAVES, Within, iterate_leaves, replaced
 from ...rules.engines.buffers import is_writer, settled
 from ...rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
 from ...rules.linear.steps import Slot, part_at
@@ -38,7 +38,7 @@ from ...rules.tracing.object_arrays import is_object_array
 from ...rules.tracing.operands import is_operand
 from ...rules.tracing.views import Path, axes_of, follow, forget, root_of
 from ...rules.tracing.writing import begin_write, written
-from ..ir.forms import ValueForm
+from ..ir.forms import ValueForm, new_tuple
 from ..ir.looks import Look, NotRecordable, bits
 from ..ir.lowering import gives_one_shape, may_raise
 from ..native.operation import INPUT, NO_OPTIONS, Operation
@@ -48,7 +48,8 @@ from .liveness import planned
 from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
 from .recorded_values import RecordedArray, RecordedNumber
 
-_array, _float64 = np.ndarray, np.float64
+_array = np.ndarray
+_OPERANDS = frozenset({*RECORDED, float, np.float64, int})
 
 
 class Recorder(Level):
@@ -94,7 +95,7 @@ class Recorder(Level):
         self.not_native = ""  # why there is no machine code
         self.raised: Exception | None = None  # by an operation, for other numbers perhaps not
         self.known: dict[tuple, tuple[type, Any, int]] = {}
-        self.thread: int | None = threading.get_ident()
+        self.thread: int | None = get_ident()
         self.under_way: list[Any] = []  # functions that are being run
         self.watch: Any = None  # of what is run
 
@@ -123,8 +124,9 @@ class Recorder(Level):
 
     def append(self, y: Any, f: Any, operands: tuple, options: dict = NO_OPTIONS) -> None:
         """Append the step that gives ``y``."""
-        self.check_live()
-        self.steps.append(Operation(f, operands, options, ValueForm.of(y)))
+        if get_ident() != self.thread:
+            self.check_live()
+        self.steps.append(new_tuple(Operation, (f, operands, options, ValueForm.of(y), "")))
         if len(self.steps) > RECORDED_STEPS:
             raise NotRecordable(f"more than {RECORDED_STEPS} operations")
 
@@ -140,7 +142,7 @@ class Recorder(Level):
                 f"a value that was kept from a compiled function is used in {user_line()}: it "
                 "stood for a number of one call, which has ended.\n  return it from the function"
             )
-        if threading.get_ident() != self.thread:
+        if get_ident() != self.thread:
             raise NotRecordable("work that is shared among threads")
 
     def end(self, outputs: list) -> None:
@@ -202,15 +204,16 @@ class Recorder(Level):
     def binary(self, ufunc: Any, operation: Callable, a: Any, b: Any) -> Any:
         type_a, type_b = type(a), type(b)
         a_recorded, b_recorded = type_a in RECORDED, type_b in RECORDED
-        for x, recorded, kind in ((a, a_recorded, type_a), (b, b_recorded, type_b)):
-            if recorded or kind is float or kind is _float64 or kind is int:
-                continue
-            if isinstance(x, Traced):
-                return x.at_level.binary(ufunc, operation, a, b)
-            if not is_operand(x):
-                return NotImplemented
-            if (kind is not _array or is_object_array(x)) and not isinstance(x, PLAIN):
-                return self.call(operation, (a, b), {})  # of a list, a container, a user's array
+        if not (type_a in _OPERANDS and type_b in _OPERANDS):
+            for x, kind in ((a, type_a), (b, type_b)):
+                if kind in _OPERANDS:
+                    continue
+                if isinstance(x, Traced):
+                    return x.at_level.binary(ufunc, operation, a, b)
+                if not is_operand(x):
+                    return NotImplemented
+                if (kind is not _array or is_object_array(x)) and not isinstance(x, PLAIN):
+                    return self.call(operation, (a, b), {})  # a list, a container, a user's array
         key = (
             operation,
             a.position if a_recorded else about.constant_key(a),
@@ -405,9 +408,9 @@ class Recorder(Level):
         return self._replaced(x, lambda x: Slot(x.position), self.constants.hold)
 
     def _replaced(self, x: Any, recorded: Callable, plain: Callable | None) -> Any:
-        def look(x: Any) -> Any:
+        def leaf(x: Any) -> Any:
             kind = type(x)
-            if kind is RecordedNumber or kind is RecordedArray:
+            if kind in RECORDED:
                 if x.at_level is not self:
                     raise NotRecordable("a value of another recording")
                 return recorded(x)
@@ -415,4 +418,6 @@ class Recorder(Level):
                 return about.plain_slice(x)
             return x if plain is None else plain(x)
 
-        return replaced(look, x)
+        if type(x) is tuple and LEAVES.issuperset(map(type, x)):  # as nearly always
+            return tuple(map(leaf, x))
+        return x if type(x) is dict and not x else replaced(leaf, x)

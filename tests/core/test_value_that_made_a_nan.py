@@ -1,5 +1,6 @@
 """The value that made a NaN: the entry of an operand, its name, and the slope there."""
 
+import multiprocessing
 import re
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
@@ -63,7 +64,8 @@ def test_threads(back):
 
 @pytest.mark.slow
 def test_processes_that_were_there_before():
-    with ProcessPoolExecutor(1) as executor:
+    fork = multiprocessing.get_context("fork")  # which knows this module
+    with ProcessPoolExecutor(1, mp_context=fork) as executor:
         executor.submit(abs, 1).result()
         assert "where d2[0, 0] = 0.0" in said(lambda: mapped(executor))
 

@@ -36,6 +36,7 @@ def agree(found, expected, case, what):
         )
 
 
+@functools.cache
 def smooth_cases(f):
     """Return the cases whose arguments and results are numbers that can be perturbed."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):

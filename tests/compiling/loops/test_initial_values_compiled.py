@@ -115,8 +115,8 @@ def loss(p, name="lotka", **options):
     [
         *(("RK45", transform, name) for transform in ("grad", "jvp") for name in FIELDS),
         ("RK45", "hvp", "lotka"),
-        ("RK45", "hessian", "decay"),
-        ("RK45", "jacrev", "chain"),
+        ("RK45", "hessian", "chain"),
+        ("RK45", "jacrev", "lotka"),
         ("DOP853", "grad", "chain"),
         ("DOP853", "jvp", "decay"),
         ("DOP853", "hvp", "pendulum"),

@@ -17,6 +17,8 @@ from hypothesis.internal.conjecture import providers
 
 os.environ["CHAINRULES_CACHE"] = "off"
 os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to see its frames
+# JAX compiles hundreds of functions that run once or twice.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
 import tiers

@@ -105,19 +105,15 @@ def text_of(request: Request) -> str:
     return module.text()
 
 
-def code_of(
-    module: Module, kinds: list[str], effort: int | None = None, *, free: bool = False
-) -> Code:
+def code_of(module: Module, kinds: list[str], effort: int = 2, *, free: bool = False) -> Code:
     """The machine code of a module, with an entry that takes arguments of these kinds.
 
-    LLVM's code generator takes its time, without an ``effort``, but never for a long text: of 9000
-    lines that read and write memory it needs nine seconds, or one twentieth of a second.
+    LLVM's code generator takes its time, but for a long text of few operations: 9000 lines that
+    read and write memory take it nine seconds, or, without effort, one twentieth of a second.
     """
     message = "this kernel takes " + (", ".join(kinds) or "no arguments")
     module.globals.append(entry_text(module, kinds, message, free=free))
     text = module.text()
-    if text.count("\n") > CAREFUL_LINES:
-        effort = 0
-    code = Code(text, 2 if effort is None else effort)
+    code = Code(text, 0 if effort == 2 and text.count("\n") > CAREFUL_LINES else effort)
     code.connect(module.addresses.values())
     return code

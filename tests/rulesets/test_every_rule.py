@@ -134,21 +134,6 @@ class Case:
         return tuple(np.asarray(x) if isinstance(old, np.ndarray) else x[()]
                      for x, old in zip(moved, self.numbers))  # fmt: skip
 
-    def assert_slopes(self, g, found, rtol):
-        """Compare derivatives of ``g``, which gives a vector, along ``dots`` with differences.
-
-        Those of second order are near enough in most cases; where they are not, those of fourth
-        order decide.
-        """
-        near = [g(*self.along(k * STEP)) for k in (1, -1)]
-        slope = (near[0] - near[1]) / (2 * STEP)
-        noise = 1e-12 * np.max(np.abs(near[0]), initial=1.0) / STEP
-        if not all(is_close(slope, x, rtol, noise) for x in found.values()):
-            far = [g(*self.along(k * STEP)) for k in (2, -2)]
-            slope = (8 * (near[0] - near[1]) - (far[0] - far[1])) / (12 * STEP)
-        for how, x in found.items():
-            assert is_close(slope, x, rtol, noise), (how, slope, x)
-
     def loss(self, *numbers):
         """A number that depends on every output, and not linearly."""
         total = 0.0
@@ -166,6 +151,22 @@ def is_close(expected, found, rtol, noise):
     bound = rtol * np.max(np.abs(expected), initial=1.0) + noise
     same = np.shape(found) == np.shape(expected)
     return same and np.allclose(found, expected, rtol=rtol, atol=bound, equal_nan=True)
+
+
+def assert_slopes(case, g, found, rtol):
+    """Compare derivatives of ``g``, which gives a vector, along ``dots`` with differences.
+
+    Those of second order are near enough in most cases; where they are not, those of fourth
+    order decide.
+    """
+    near = [g(*case.along(k * STEP)) for k in (1, -1)]
+    slope = (near[0] - near[1]) / (2 * STEP)
+    noise = 1e-12 * np.max(np.abs(near[0]), initial=1.0) / STEP
+    if not all(is_close(slope, x, rtol, noise) for x in found.values()):
+        far = [g(*case.along(k * STEP)) for k in (2, -2)]
+        slope = (8 * (near[0] - near[1]) - (far[0] - far[1])) / (12 * STEP)
+    for how, x in found.items():
+        assert is_close(slope, x, rtol, noise), (how, slope, x)
 
 
 def like(x, rng):
@@ -301,7 +302,7 @@ def test_first_order(f):
                     assert (np.shape(x), np.asarray(x).dtype) == (np.shape(t), np.asarray(t).dtype)
         ydot, xbar = vector(ydots, case.ys), vector(xbars, case.numbers)
         values = functools.partial(lambda case, *xs: vector(case(*xs), case.ys), case)
-        case.assert_slopes(values, {"forward": ydot}, case.rtol)
+        assert_slopes(case, values, {"forward": ydot}, case.rtol)
         left = vector(case.bars, case.ys) * ydot
         right = xbar * vector(case.dots, case.numbers)
         size = np.sum(np.abs(left)) + np.sum(np.abs(right)) + 1
@@ -330,7 +331,7 @@ def test_second_order(f):
             "reverse over reverse": cr.grad(paired, argnums=tuple(range(len(xs))))(*xs),
         }
         found = {how: vector(parts, xs) for how, parts in over.items()}
-        case.assert_slopes(gradients, found, 10 * case.rtol)
+        assert_slopes(case, gradients, found, 10 * case.rtol)
 
 
 # ---- NumPy's own value, to the last bit and as it lies in memory --------------------------------

@@ -17,8 +17,8 @@ import numpy as np
 from numpy._core import umath
 
 from .lines import is_the_users, passed_by, warn_user
+from .thresholds import SETTINGS_KEPT
 
-KEPT = 64  # settings whose replacement is remembered
 # NumPy's own variable of these settings, since to enter np.errstate takes ten times as long. Where
 # a NumPy has none of that name, its warnings stay as they are.
 _settings: Any = getattr(umath, "_extobj_contextvar", ContextVar("settings", default=None))
@@ -135,7 +135,7 @@ def _replaced(now: Any) -> Any:
     if now is not None and warned and not {"call", "log"} & {*modes.values()}:
         with np.errstate(**warned, call=_TELLER):
             telling = _get()
-    if len(_telling) >= KEPT:
+    if len(_telling) >= SETTINGS_KEPT:
         _telling.clear()
     _telling[now] = _telling[telling] = telling
     return telling

@@ -8,6 +8,8 @@ the number, run it with ``ARGS='--only ...'``, and keep the better one. Those of
 # ---- progress ----
 
 LONG_WORK = 2.0  # seconds, after which work shows itself
+RECORDING_SHOWN = 0.5  # seconds, after which a recording does
+STEPS_BETWEEN_LOOKS = 500  # of a recording, at the clock
 
 # ---- times of lines: tests/compiling/test_times_of_lines.py ----
 
@@ -57,14 +59,27 @@ ROWS_OF_A_BLOCK = 40
 
 # ---- splines, kernels of images: benchmarks/scipy_functions.py ----
 
+BANDED_COLUMNS = 48  # at once: fewer make more steps, more make larger products
 NARROW_BAND = 12  # diagonals beside the main one, up to which a banded solver is faster
 FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a correlation
+
+# ---- long loops, initial values and integrals: 'series', benchmarks/scipy_functions.py ----
+
+SHORTEST_SEGMENT = 64  # steps of a loop: fewer are not worth a second evaluation
+SLOPES_KEPT = 20_000  # evaluations of an initial value problem, whose Jacobians are kept
+SLOPES_COLUMNS = 32  # of a Jacobian, for which a block of numbers costs about as much as one
+SLOPES_AT_ONCE = 64  # evaluations in one callback
+SLOPES_NUMBERS = 10**7  # in all these matrices
+STIFF_CALLS = 10  # times the calls of LSODA or BDF, after which DOP853 gives up
+NODES_AT_ONCE = 1 << 16  # that a function is given by cubature
+TERMS_AT_ONCE = 1 << 14  # of a series
 
 # ---- compiling: loops as one step, 'Newton', 'Lotka-Volterra', 'series' ----
 
 LOOP_ROUNDS = 32  # of scan and loop, from which on they are one step of a recording
 LOOP_NUMBERS = 2000  # in all that a step reads: of more, a round is long enough by itself
 LOOP_WAYS = 16  # through one step
+LOOKS_OF_A_WAY = 256  # that a callback has room for at first
 LOOP_SETTLES = 3  # rounds, after which the types of what is carried no longer change
 LOOP_REFUSALS = 3  # ways without a native form, after which rounds are recorded one by one
 LOOP_CHUNK = 2**24  # rounds without rows, after which Python is back
@@ -128,6 +143,15 @@ LET_GO = 256  # entries, from which a result is let go as soon as it has been re
 CHUNK_SECONDS = 0.05  # of a task, to which items that take less are joined
 BUFFER_SENT_ONCE = 1 << 20  # bytes of a captured array, from which a worker keeps it
 BUFFERS_KEPT = 1 << 30  # bytes of these that a worker keeps for the next map
+BLOB_OF_A_TASK = 1 << 16  # bytes that all tasks share, from which they are the result of a task
+CHUNKS_ADDED = 8  # chunks, of which one task adds up the results
+ITEMS_FOLDED = 8  # items that a task folds
+
+# ---- memory of settings, and of what cr.cost measures ----
+
+SETTINGS_KEPT = 64  # of np.errstate, whose replacement is remembered
+PRICED_MEMORY = 1 << 26  # bytes that the moved arguments of one turn may take
+PRICED_ENTRIES = 5 * 10**7  # of the largest matrix that cr.cost asks for
 
 # ---- rules of packages ----
 

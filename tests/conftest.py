@@ -4,6 +4,7 @@ No test writes into the folder where the user's machine code is kept, and none d
 than in its last run: not by the clock, by the tests before it, or by what failed yesterday.
 """
 
+import functools
 import gc
 import os
 import random
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import hypothesis
 import numpy as np
-import pytest
 from hypothesis.internal.conjecture import providers
 
 os.environ["CHAINRULES_CACHE"] = "off"
 os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to see its frames
+# JAX compiles hundreds of functions that run once or twice.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
 import tiers
@@ -65,10 +67,15 @@ def pytest_collection_modifyitems(config, items):
 _states: dict[int, tuple] = {}  # by the id of a generator: it, and its state after the import
 
 
-@pytest.fixture(autouse=True)
-def _as_after_the_import(request):
+@functools.cache
+def _generators_of(module):
+    """List the random generators of a test's module, with their states after the import."""
+    found = [x for x in vars(module).values() if isinstance(x, np.random.Generator)]
+    return [_states.setdefault(id(x), (x, x.bit_generator.state)) for x in found]
+
+
+def pytest_runtest_setup(item):
     """Set the random generators of a test's module back, so that its order does not matter."""
-    for part in getattr(getattr(request.node, "module", None), "__dict__", {}).values():
-        if isinstance(part, np.random.Generator):
-            _, state = _states.setdefault(id(part), (part, part.bit_generator.state))
-            part.bit_generator.state = state
+    if (module := getattr(item, "module", None)) is not None:
+        for generator, state in _generators_of(module):
+            generator.bit_generator.state = state

@@ -1,5 +1,6 @@
 """The sdist and the wheel hold what the tree holds, and each file is imported under one name."""
 
+import functools
 import json
 import os
 import subprocess
@@ -53,6 +54,7 @@ def contents(wheel):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+@functools.cache
 def import_all(**env):
     """Import all of ``chainrules`` in a new process: its modules, and ``sys.modules`` by file."""
     command = [sys.executable, "-P", "-W", "error", "-c", IMPORT_ALL]

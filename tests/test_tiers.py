@@ -140,7 +140,6 @@ def test_a_line_for_each_twentieth_of_many_tests(total):
     status = progress.pytest_report_teststatus(report("t", "call"))
     for k in range(total):
         progress.pytest_runtest_logreport(report(f"t{k}", "call", "failed" if k == 7 else "passed"))
-        progress.pytest_runtest_logreport(report(f"t{k}", "teardown"))
     if total < MANY:
         assert status is None
         assert terminal.lines == []

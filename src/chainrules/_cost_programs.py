@@ -13,15 +13,13 @@ from ._cost_table import COMPILED, EAGER
 from ._differences import calls, differences
 from .compiling import compile
 from .config import ArgumentTypeError
+from .config.thresholds import PRICED_ENTRIES, PRICED_MEMORY
 from .forward import jacfwd, jvp
 from .reverse import grad, hessian, hvp, jacobian, jacrev, vjp
 from .rules import ZeroTangent, is_perturbable_input, iterate_leaves, map_leaves, name_of
 from .rules.engines.arguments import Arguments
 from .testing import rand_tangent
 from .testing.describe import call_text, short
-
-MEMORY = 2**26  # bytes that the moved arguments of one turn may take
-ENTRIES = 5 * 10**7  # of the largest matrix that is asked for
 
 
 @dataclass
@@ -89,7 +87,7 @@ class Point:
         """Return the arguments of so many calls, whose numbers differ in the sixth digit."""
         size = 8 * max(self.inputs, 1)
         rng = np.random.default_rng()
-        made = [self._moved(rng) for _ in range(min(count, max(4, MEMORY // size), 1000))]
+        made = [self._moved(rng) for _ in range(min(count, max(4, PRICED_MEMORY // size), 1000))]
         return islice(cycle(made), count)
 
     def _moved(self, rng: np.random.Generator) -> tuple:
@@ -161,11 +159,11 @@ def programs(point: Point) -> list[PricedProgram]:
     if point.real:
         found.append(PricedProgram("hessian", 2, True, hessian(f, a), needs="hvp", directions=n))
     found += list(_by_differences(point, f, EAGER))
-    if n * m > ENTRIES:
+    if n * m > PRICED_ENTRIES:
         for program in found:
             if program.whole and program.order == 1:
                 program.refused = f"a matrix of {m} x {n} numbers is not made"
-    if n * n > ENTRIES:
+    if n * n > PRICED_ENTRIES:
         for program in found:
             if program.whole and program.order == 2:
                 program.refused = f"a matrix of {n} x {n} numbers is not made"

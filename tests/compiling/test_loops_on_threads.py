@@ -16,7 +16,8 @@ pytest.importorskip("llvmlite")
 from native.native_interpreter import build, op
 
 import chainrules as cr
-from chainrules.compiling.native import Input, Output, available, axes
+from chainrules.compiling.native import Input, Output, available
+from chainrules.compiling.native.arrays import axes
 from chainrules.compiling.native.threads import InPieces
 from chainrules.compiling.passes import scalar_program
 

@@ -47,7 +47,7 @@ def test_the_gradient_at_moved_arguments(f):
         return case.loss(*numbers)
 
     gradient = cr.grad(loss, argnums=tuple(range(len(case.numbers))))
-    compiled = cr.compile(gradient)
+    compiled = cr.compile(gradient, check=False)
     if name_of(f) in LOUD:
         with pytest.raises(cr.ChainRulesError, match=r"\n  "):
             compiled(*case.numbers)

@@ -9,7 +9,8 @@ import pytest
 import chainrules as cr
 import chainrules.math as math
 from chainrules._numbers import Float
-from chainrules.compiling.native import limits, numbers
+from chainrules.compiling.native import limits
+from chainrules.compiling.native.scalars import numbers
 
 pytest.importorskip("llvmlite")
 

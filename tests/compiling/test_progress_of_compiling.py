@@ -19,8 +19,8 @@ def long(x):
 
 
 def test_a_bar_counts_the_operations(monkeypatch, capsys):
-    monkeypatch.setattr(progress_bar, "DELAY", 0.0)
-    monkeypatch.setattr(progress_bar, "AT_ONCE", 100)
+    monkeypatch.setattr(progress_bar, "RECORDING_SHOWN", 0.0)
+    monkeypatch.setattr(progress_bar, "STEPS_BETWEEN_LOOKS", 100)
     g = cr.compile(cr.grad(long), progress=True, fallback="error")
     slope = g(0.3)
     shown = capsys.readouterr().err
@@ -37,7 +37,7 @@ def test_short_calls_show_nothing(capsys):
 
 
 def test_inside_derivatives_and_where_nothing_is_recorded(monkeypatch, capsys):
-    monkeypatch.setattr(progress_bar, "DELAY", 0.0)
+    monkeypatch.setattr(progress_bar, "RECORDING_SHOWN", 0.0)
     g = cr.compile(lambda x: x**3, progress=True)
     assert 12.0 == cr.grad(g)(2.0)
     h = cr.compile(lambda x: float(np.sin(x)) + np.random.rand(), progress=True)

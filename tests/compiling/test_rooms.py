@@ -48,7 +48,7 @@ def test_all_ways_into_machine_code_read_the_one_table_of_functions():
     pytest.importorskip("llvmlite")
     pytest.importorskip("scipy")
     from chainrules.compiling.ir.lowering import FUNCTIONS
-    from chainrules.compiling.native.operations import OPCODES
+    from chainrules.compiling.native.assembly.operations import OPCODES
     from chainrules.compiling.passes import (
         factor_sharing,
         groups,

@@ -18,8 +18,8 @@ from chainrules.rules.tracing.funnel import call
 pytest.importorskip("llvmlite")
 
 RNG = np.random.default_rng(0)
-SIZES = (1, 2, 3, 5, 8)
-STACKS = ((), (3,), (2, 2))
+# Sizes and stacks: each of both, and the largest alone and in a stack.
+SHAPES = [(1, ()), (2, (3,)), (3, ()), (3, (2, 2)), (5, ()), (5, (3,)), (8, ()), (8, (2, 2))]
 
 
 def matrices(n, stack=(), seed=0):
@@ -66,8 +66,7 @@ def ways(compiled):
     return [path.how[0] for entry in compiled.kinds.values() for path in entry.all_recordings()]
 
 
-@pytest.mark.parametrize("stack", STACKS, ids=str)
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize(("n", "stack"), SHAPES, ids=str)
 @pytest.mark.parametrize("name", VALUES)
 def test_values_are_numpys_to_rounding_at_other_numbers(name, n, stack):
     recorded = Recorded(VALUES[name], matrices(n, stack))

@@ -5,7 +5,7 @@ import re
 
 import numpy
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -306,6 +306,7 @@ OF_ROOM = {None: CALLS, "linalg": LINALG, "fft": FFT}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: ".".join(filter(None, path)))
+@settings(max_examples=20)
 @given(data=st.data())
 def test_what_the_reference_takes(path, data):
     args, options = data.draw(OF_ROOM[path[0]][path[1]])

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.config.thresholds import SHORTEST_SEGMENT as SHORTEST
 from chainrules.rules import is_traced, value
 from chainrules.rules.rulesets.functions.closures import Lifted, lifted
-from chainrules.rules.rulesets.functions.scan import SHORTEST, steps_in_segment
+from chainrules.rules.rulesets.functions.scan import steps_in_segment
 from chainrules.testing import check_grad, test_frule, test_rrule
 
 W = np.array([0.7, -0.4])

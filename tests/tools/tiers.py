@@ -19,6 +19,7 @@ import time
 from collections import Counter, defaultdict
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 ONE_IN = 8
 AT_LEAST = 2
@@ -50,6 +51,8 @@ def is_named(config):
 def pytest_configure(config):
     if hasattr(config, "workerinput"):
         config.stash[TIER] = config.workerinput["tier"]
+        if config.option.durations is None:  # which asks for those of fixtures, too
+            config.pluginmanager.register(FewMessages())
         return
     named = is_named(config) and not config.option.quick
     config.stash[TIER] = "all" if config.option.all else "named" if named else "quick"
@@ -164,7 +167,7 @@ class Progress:
         if report.failed:
             self.failed += 1
             self.say(f"failed: {report.nodeid}")
-        if report.when == "teardown":
+        if report.when == "call" or (report.when == "setup" and not report.passed):
             self.done += 1
             if self.done * 20 // self.total > (self.done - 1) * 20 // self.total:
                 spent = time.monotonic() - self.start
@@ -176,3 +179,17 @@ class Progress:
 
     def say(self, line):
         self.config.pluginmanager.get_plugin("terminalreporter").write_line(line)
+
+
+class FewMessages:
+    """Tests of a worker of xdist, which tells one result of each that passes, and not five events.
+
+    Messages cost more than a millisecond of each test, and there are 48,000.
+    """
+
+    @pytest.hookimpl
+    def pytest_runtest_protocol(self, item, nextitem):
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True

@@ -23,6 +23,7 @@ from ....config import (
     rrule_via_ad,
 )
 from ....config.progress import long_work
+from ....config.thresholds import SHORTEST_SEGMENT
 from ....config.tracebacks import door
 from ... import (
     ZERO,
@@ -69,7 +70,6 @@ recordings: list[Any] = []
 
 # By the name of a solver a function that answers for its calls in a recording, or gives None.
 solver_lowerings: dict[str, Callable[..., Any]] = {}
-SHORTEST = 64  # steps in a segment, at least: fewer are not worth a second evaluation
 
 
 # What jax.lax.scan has.
@@ -260,7 +260,7 @@ prepares_for(scan, steps)
 def steps_in_segment(count: int, segment: int | None) -> int:
     """Return how many of ``count`` steps reverse mode records at a time."""
     if segment is None:
-        return max(SHORTEST, math.isqrt(max(count - 1, 0)) + 1)
+        return max(SHORTEST_SEGMENT, math.isqrt(max(count - 1, 0)) + 1)
     if operator.index(segment) < 1:
         raise ArgumentValueError(f"a segment has at least one step, not {segment}.")
     return segment

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ....config.progress import LongWork, ending, long_work
+from ....config.thresholds import SHORTEST_SEGMENT
 from ....config.tracebacks import door
 from ... import is_traced
 from .bodies import asked
 from .checkpoint import checkpoint
 from .closures import lifted
 from .progress import counted
-from .scan import SHORTEST, recordings
+from .scan import recordings
 from .sequences import copied
 
 Carry = TypeVar("Carry")
@@ -84,14 +85,14 @@ def while_loop(
 
     carry = copied(carry)  # which a step may write into
     with ending(work):
-        carry, goes_on = rounds(carry, SHORTEST)
+        carry, goes_on = rounds(carry, SHORTEST_SEGMENT)
         if not is_traced((carry, lifted(rounds))):
             for _ in counted(itertools.count(), work):
                 if not cond(carry):
                     return copied(carry)
                 carry = step(carry)
-        segment, count = checkpoint(rounds), SHORTEST
+        segment, count = checkpoint(rounds), SHORTEST_SEGMENT
         while goes_on:
-            count += SHORTEST
+            count += SHORTEST_SEGMENT
             carry, goes_on = segment(carry, count)
     return copied(carry)

@@ -32,7 +32,7 @@ class Generators:
     def drawn(self) -> str:
         """Return the name of one whose state has changed since, or an empty text."""
         for x, before in zip(self.found, self.states, strict=True):
-            if repr(before) != repr(_state(x)):
+            if not _is_unchanged(before, _state(x)):
                 return type(x).__name__
         return ""
 
@@ -64,5 +64,11 @@ def _names_random(code: types.CodeType) -> bool:
 
 def _state(x: Any) -> Any:
     if isinstance(x, np.random.RandomState):
-        return x.get_state()
+        return x.get_state(legacy=False)
     return x.getstate() if isinstance(x, random.Random) else getattr(x, "bit_generator", x).state
+
+
+def _is_unchanged(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return all(_is_unchanged(part, b[name]) for name, part in a.items())
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)

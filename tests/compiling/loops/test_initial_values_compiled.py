@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_transforms import TRANSFORMS, USUAL
+from loop_transforms import TRANSFORMS
 
 import chainrules as cr
 
@@ -113,10 +113,14 @@ def loss(p, name="lotka", **options):
 @pytest.mark.parametrize(
     ("method", "transform", "name"),
     [
-        *(("RK45", transform, name) for transform in USUAL for name in FIELDS),
-        *(("DOP853", transform, name) for transform in ("grad", "jvp") for name in FIELDS),
+        *(("RK45", transform, name) for transform in ("grad", "jvp") for name in FIELDS),
+        ("RK45", "hvp", "lotka"),
+        ("RK45", "hessian", "chain"),
+        ("RK45", "jacrev", "lotka"),
+        ("DOP853", "grad", "chain"),
+        ("DOP853", "jvp", "decay"),
         ("DOP853", "hvp", "pendulum"),
-    ],
+    ],  # second orders are made of these, and take seconds
 )
 def test_derivatives_are_those_of_the_steps(method, transform, name, rounds):
     options = {"t_eval": np.linspace(0.0, 6.0, 7), "rtol": 1e-7, "atol": 1e-9, "method": method}

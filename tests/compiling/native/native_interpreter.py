@@ -4,7 +4,7 @@ import numpy as np
 
 from chainrules.compiling import native
 from chainrules.compiling.native import NativeConstant, Operation, Request
-from chainrules.compiling.native.operations import CONVERSIONS
+from chainrules.compiling.native.assembly.operations import CONVERSIONS
 
 REDUCE = {
     "sum": np.sum,

@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 from native_interpreter import apply, build, op
 
 from chainrules.compiling.native import Input, Output, available
-from chainrules.compiling.native.operations import CONVERSIONS, OPCODES, result_kind
+from chainrules.compiling.native.assembly.operations import CONVERSIONS, OPCODES, result_kind
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 

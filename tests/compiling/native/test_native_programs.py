@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from native_interpreter import build, interpret, op
 
 from chainrules.compiling.native import Input, Output, available
-from chainrules.compiling.native.loops import RepeatedRun, find_runs
+from chainrules.compiling.native.scalars.loops import RepeatedRun, find_runs
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainrules.compiling.native import Input, NativeConstant, Operation, Output, Request, build
-from chainrules.compiling.native.operations import result_kind
+from chainrules.compiling.native.assembly.operations import result_kind
 
 pytest.importorskip("llvmlite")
 

@@ -13,6 +13,7 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 from .....config import ArgumentTypeError, LostDataError, user_line
+from .....config.thresholds import BLOB_OF_A_TASK, CHUNKS_ADDED
 from .... import replaced
 from ....containers import LEAVES
 from .chunks import RowHandle, run_rows
@@ -20,11 +21,6 @@ from .holes import Hole
 from .parcels import opened
 from .pools import Site, parcel_of
 from .tasks import add_again, add_first, second
-
-# Smaller, what all tasks have in common travels with each; larger, it is the result of a task
-# of its own. (Scattered, it could not be made again where it is lost.)
-SMALL = 2**16
-GROUP = 8  # chunks, of which one task adds up the results
 
 
 class Cluster(Site):
@@ -48,7 +44,8 @@ class Cluster(Site):
     def sender(self, task: Callable, common: Any) -> Callable[[list], Any]:
         submit, parcel = self.client.submit, None if common is None else parcel_of(common)
         blob: Any = None if parcel is None else parcel.blob
-        if blob is not None and len(blob) > SMALL:
+        if blob is not None and len(blob) > BLOB_OF_A_TASK:
+            # Scattered, it could not be made again where it is lost.
             blob = submit(same, blob, pure=False)
         memory = parcel.copies() if parcel is not None else {}
         buffers = {key: submit(same, part, pure=False) for key, part in memory.items()}
@@ -86,7 +83,7 @@ class Cluster(Site):
         send_first, send_again = self.sender(add_first, None), self.sender(add_again, None)
         while task is add_first or len(sums) > 1:
             send = send_first if task is add_first else send_again
-            groups = [sums[i : i + GROUP] for i in range(0, len(sums), GROUP)]
+            groups = [sums[i : i + CHUNKS_ADDED] for i in range(0, len(sums), CHUNKS_ADDED)]
             sums = [[RowHandle(send([([*itertools.chain(*group)],)]), 0)] for group in groups]
             task = add_again
         self._watch(handles, name)

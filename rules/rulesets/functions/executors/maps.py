@@ -17,6 +17,7 @@ from .....config import (
     LostDerivativeError,
     user_line,
 )
+from .....config.thresholds import ITEMS_FOLDED
 from .... import (
     ZERO,
     AbstractZero,
@@ -47,7 +48,6 @@ from .pools import Pool, Site, Threads, is_threads
 from .tasks import SharedCall, hold, pull, run_aside, run_item, scaled, value_of, with_slopes
 
 WAYS = (None, "tape", "slopes", "recompute")
-RUN = 8  # how many items a task folds
 
 
 class MapOn:
@@ -234,7 +234,7 @@ def reduce_on(executor: Any, f: Callable, items: list, options: MapOptions) -> A
         raise ArgumentTypeError("reduce of an empty sequence needs an initial value.")
     folded = functools.partial(fold_run, f)
     while True:
-        runs = [tuple(items[i : i + RUN]) for i in range(0, len(items), RUN)]
+        runs = [tuple(items[i : i + ITEMS_FOLDED]) for i in range(0, len(items), ITEMS_FOLDED)]
         items = each(site, folded, runs, back, "reduce")
         if len(items) == 1:
             return items[0]

@@ -11,6 +11,7 @@ Source: Shampine and Reichelt (1997), The MATLAB ODE Suite; scipy.integrate.BDF.
 import numpy as np
 
 from .....config import HasForwardsMode, HasReverseMode
+from .....config.thresholds import SLOPES_NUMBERS
 from .... import (
     NoTangent,
     ProjectTo,
@@ -24,7 +25,7 @@ from .... import (
     value,
 )
 from .march import StepPlan
-from .sensitivities import NUMBERS, Columns, jacobians_of_all
+from .sensitivities import Columns, jacobians_of_all
 
 MOST = 5  # the highest order
 ROWS = MOST + 3
@@ -110,7 +111,7 @@ def follows_steps(steps, y, start, stop, parameters):
         innermost((start, stop)) is None
         and start != stop
         and columns.size > 0
-        and steps * ROWS * columns.n * columns.size <= NUMBERS
+        and steps * ROWS * columns.n * columns.size <= SLOPES_NUMBERS
         and columns.fit_a_block(y, parameters)
     )
 

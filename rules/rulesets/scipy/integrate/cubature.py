@@ -14,12 +14,12 @@ import numpy as np
 from scipy import integrate
 
 from .....config import MissingRuleError, user_line
+from .....config.thresholds import NODES_AT_ONCE
 from .... import array_of, value, with_values
 from .quadrature import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
 
 HALVINGS = 3
-TOGETHER = 2**16  # nodes that the function is given at once
 
 
 @functools.lru_cache(32)
@@ -135,7 +135,7 @@ def cubature(f, a, b, *, rule="gk21", rtol=1e-8, atol=0, max_subdivisions=10000,
         low, high = regions
         for _ in range(halvings):
             low, high = halved(low, high)
-        at_once = max(1, TOGETHER // len(w))
+        at_once = max(1, NODES_AT_ONCE // len(w))
         for first in range(0, len(low), at_once):
             part = slice(first, first + at_once)
             yield low[part], high[part], unit, w

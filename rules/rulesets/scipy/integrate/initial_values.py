@@ -15,6 +15,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import NoSolutionError, user_line
+from .....config.thresholds import SLOPES_KEPT, STIFF_CALLS
 from .... import (
     TracedArray,
     TracedNumber,
@@ -34,7 +35,7 @@ from .log import logged, mesh_of, solved_by
 from .march import StepPlan
 from .quadrature import as_array, plainly, rebuilt, settling
 from .runge_kutta import Steps
-from .sensitivities import MOST, WithSlopes
+from .sensitivities import WithSlopes
 from .solutions import Solution, TracedSolution
 from .steps import NODES, Explicit, Implicit, has_steps, is_explicit
 
@@ -42,7 +43,6 @@ METHODS = {
     name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 }
 FAR = 100  # times the tolerances, which are about one step
-ENOUGH = 10  # times the calls of LSODA or BDF, after which DOP853 gives up: the problem is stiff
 
 
 class RightHandSide:
@@ -113,7 +113,7 @@ def moved_by(ydot, fun, args, slopes):
     @functools.wraps(fun)
     def moved(t, y):
         k = numbers_or_state(fun(t, y + (ydot if y.ndim == 1 else ydot[:, None]), *args))
-        slopes.append(k if len(slopes) < MOST else None)
+        slopes.append(k if len(slopes) < SLOPES_KEPT else None)
         return k
 
     return moved
@@ -128,7 +128,7 @@ def another_solution(rhs, t_span, y0, calls, options, inside):
     def counted(t, y):
         nonlocal count
         count += 1
-        if count > ENOUGH * calls + 100:
+        if count > STIFF_CALLS * calls + 100:
             raise _TooManyCallsError
         return rhs(t, y)
 

@@ -15,6 +15,7 @@ from .....config import (
     frule_via_ad,
     rrule_via_ad,
 )
+from .....config.thresholds import SLOPES_NUMBERS
 from .... import (
     ZERO,
     AbstractZero,
@@ -33,7 +34,7 @@ from .... import (
     value,
 )
 from .march import StepPlan
-from .sensitivities import NUMBERS, Columns, sensitivities
+from .sensitivities import Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
 SAME = 1e-7  # how near the same evaluations come to the same slopes
@@ -128,7 +129,7 @@ class Steps(StepPlan):
         return (
             not self.moves
             and len(self) > 0
-            and self.count * columns.n * columns.size <= NUMBERS
+            and self.count * columns.n * columns.size <= SLOPES_NUMBERS
             and columns.fit_a_block(y, parameters)
         )
 

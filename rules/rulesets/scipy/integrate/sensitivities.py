@@ -9,13 +9,14 @@ evaluation after the other, and it serves any number of directions.
 import numpy as np
 
 from .....config import HasForwardsMode
+from .....config.thresholds import (
+    SLOPES_AT_ONCE,
+    SLOPES_COLUMNS,
+    SLOPES_KEPT,
+)
 from .... import dtype_of, innermost, is_lazy, jacobian_via_ad, shape_of, strip, value
 
-# Columns for which a block of numbers costs about as much as one; evaluations in one callback; and
-# numbers in all matrices.
-COLUMNS, TOGETHER, NUMBERS = 32, 64, 10**7
 NO_STATE = np.zeros(0)
-MOST = 20_000  # evaluations whose Jacobians are kept
 
 
 class Columns:
@@ -30,7 +31,7 @@ class Columns:
     def fit_a_block(self, y, parameters):
         """Say whether these are float64 numbers, few enough for one block of directions."""
         given = (y, *parameters)
-        return self.size <= COLUMNS and all(dtype_of(x) == np.float64 for x in given)
+        return self.size <= SLOPES_COLUMNS and all(dtype_of(x) == np.float64 for x in given)
 
     def row(self, y, parameters):
         return np.concatenate([y, *(np.reshape(x, -1) for x in parameters)])
@@ -68,9 +69,10 @@ def jacobians(config, f, ts, states, parameters, columns):
 
 def jacobians_of_all(config, f, ts, states, parameters, columns):
     """The same, of any number of states."""
+    step = SLOPES_AT_ONCE
     parts = [
-        jacobians(config, f, ts[i : i + TOGETHER], states[i : i + TOGETHER], parameters, columns)
-        for i in range(0, len(ts), TOGETHER)
+        jacobians(config, f, ts[i : i + step], states[i : i + step], parameters, columns)
+        for i in range(0, len(ts), step)
     ]
     return tuple(np.concatenate(found) for found in zip(*parts))
 
@@ -104,13 +106,13 @@ class WithSlopes:
         def moved(row):
             nonlocal answer
             answer = solve(*self.columns.parts(row))
-            return in_a_row(self.slopes[:MOST])
+            return in_a_row(self.slopes[:SLOPES_KEPT])
 
         still = self.columns.row(np.zeros(self.columns.n), self.parameters)
         k, j = jacobian_via_ad(self.config, moved, still)
         count, n = len(self.slopes), self.columns.n
         self.slopes.clear()
-        if count <= MOST:
+        if count <= SLOPES_KEPT:
             self.found = k.reshape(count, n), j.reshape(count, n, self.columns.size)
         return answer
 

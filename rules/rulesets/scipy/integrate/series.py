@@ -7,12 +7,12 @@ Maclaurin: the sum of f(k), f(k + h), ... is the integral of f / h from k on, an
 
 import numpy as np
 
+from .....config.thresholds import TERMS_AT_ONCE
 from .double_exponential import integrated, nodes_of
 from .elementwise import ElementwiseCall
 from .refined import stand_ins
 
 TERMS, FIRST_LEVEL, LAST_LEVEL = 16, 2, 8  # at level 0, and four times as many at each level
-TOGETHER = 2**14
 
 
 def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None):
@@ -25,8 +25,8 @@ def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None
     def pieces(at):
         count = TERMS * 4 ** min(at[0], LAST_LEVEL)
         most = max(rays.most(count), 1)
-        for first in range(0, most, TOGETHER):
-            yield count, np.arange(first, min(first + TOGETHER, most), dtype=call.dtype), None
+        for first in range(0, most, TERMS_AT_ONCE):
+            yield count, np.arange(first, min(first + TERMS_AT_ONCE, most), dtype=call.dtype), None
         if not np.all(rays.whole):
             yield count, None, nodes_of(*at, call.dtype)
 

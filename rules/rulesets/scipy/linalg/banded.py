@@ -8,6 +8,7 @@ one, the "lower form", which is a band with nothing above.
 import numpy as np
 from scipy import linalg
 
+from .....config.thresholds import BANDED_COLUMNS
 from .... import composed, primitive, seen
 from ...arrays.products import adjoint
 from .systems import linear_system
@@ -111,9 +112,6 @@ def cho_solve_banded(cb_and_lower, b):
     return solve((0, below), high, solve((below, 0), low, b))
 
 
-BLOCK = 48  # columns at once: fewer make more steps, more make larger products
-
-
 def blocks_of(low, size, further):
     """Return blocks of the matrix with this lower form, so many blocks below the diagonal.
 
@@ -131,7 +129,7 @@ def cholesky_banded(ab, lower=False):
     """The factor by blocks of columns, which reach the next block only: linear in the columns."""
     low = ab if lower else other_form(ab, False)
     height, n = np.shape(low)[-2:]
-    size = max(height - 1, min(n, BLOCK))
+    size = max(height - 1, min(n, BANDED_COLUMNS))
     _, inside = places(height, n, 0)
     # Ones on the diagonal fill the last block up.
     rest = np.zeros((*np.shape(low)[:-1], -n % size)) + np.eye(height, 1)

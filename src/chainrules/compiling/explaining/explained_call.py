@@ -17,7 +17,7 @@ from ...rules.table.other_kinds import FreshArray
 from ...rules.tracing.noted_calls import FoundNumber, NotedCall, Operand, named, pulled, pulling
 from ...rules.tracing.watching import Stops, bad_number, watching
 from ..ir.looks import NotRecordable
-from ..native.operation import INPUT, NO_OPTIONS, Operation
+from ..native.assembly.operation import INPUT, NO_OPTIONS, Operation
 from ..record.cache_key import with_inputs
 from ..record.constants import Constants
 from ..record.recorder import Recorder

@@ -17,7 +17,7 @@ from ..ir.looks import Look, NotRecordable
 from ..ir.printing import PrintedLine, arguments_text, operand_text, short_name, shown
 from ..ir.values import Group, LoopInput, LoopResult, LoopValue, RealValue, real_values
 from ..machine_code import natively
-from ..native.operation import INPUT, Operation
+from ..native.assembly.operation import INPUT, Operation
 from ..passes.factor_sharing import factored
 from ..passes.fusion import Fused
 from ..passes.replay import Replay

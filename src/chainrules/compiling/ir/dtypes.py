@@ -10,7 +10,7 @@ import numpy as np
 
 from ...rules.linear.steps import Slot
 from ..native import Operation
-from ..native.operations import CONVERSIONS, LOGIC
+from ..native.assembly.operations import CONVERSIONS, LOGIC
 from .forms import ValueForm
 from .lowering import OF_BOOLEANS
 from .scalars import NotLowered

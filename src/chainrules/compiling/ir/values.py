@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..native import Input, NativeConstant, Operation
-from ..native.operations import OPCODES, result_kind
+from ..native.assembly.operations import OPCODES, result_kind
 from .complexes import COMPLEX
 from .dtypes import PARTS, TO_KIND, typed
 from .scalars import NotLowered

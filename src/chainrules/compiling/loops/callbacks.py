@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import LowLevelCallable
 
-from ...config.thresholds import LOOP_WAYS
+from ...config.thresholds import LOOKS_OF_A_WAY, LOOP_WAYS
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
 from ..native.stepping import driver, integrand_address
@@ -28,7 +28,6 @@ from .ways import native_way
 _SIGNATURE = "double (int, double *, void *)"
 _OF_NUMBER = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _LAST_BIT = ("value", "float", "complex")  # kinds of looks
-_TRUTHS = 256  # of a way; there is room for more where one has more
 
 
 class SolverCallback:
@@ -129,7 +128,7 @@ class CallbackRun:
         self.taken = np.zeros((1, self.layouts.taken.size))
         self.given = np.zeros((1, self.layouts.given.size))
         self.state = np.zeros(7, np.int64)
-        self.truths = np.zeros(_TRUTHS, np.bool_)
+        self.truths = np.zeros(LOOKS_OF_A_WAY, np.bool_)
         self._know_ways()
 
     def _know_ways(self) -> None:

@@ -3,8 +3,8 @@
 By LLVM, through ``llvmlite``. :func:`build` takes what to compute and gives a builtin function.
 """
 
+from .assembly.operation import NativeConstant, Operation
 from .kernel import Kernel, available, build, text_of
-from .operation import NativeConstant, Operation
 from .request import Input, Output, Request
 
 __all__ = [

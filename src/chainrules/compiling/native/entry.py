@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .assembler import Module
+from .assembly.assembler import Module
 from .machine import Code
 from .request import parameters
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import Module
+from .assembly.assembler import Module
 from .entry import FASTCALL, MethodDef, address_of, layout, new_builtin, word
 from .locks import making
 from .machine import Code, libm

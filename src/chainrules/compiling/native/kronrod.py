@@ -6,7 +6,7 @@ The numbers are those that the step of a loop gives for a node, by the loop of :
 import functools
 from collections.abc import Callable
 
-from .assembler import Module
+from .assembly.assembler import Module
 from .entry import make_callable
 from .kernel import code_of
 from .locks import making

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .operation import NativeConstant, Operation, Operations
-from .operations import result_kind, without_power
-from .reductions import REDUCTIONS
-from .tables import table
+from .assembly.operation import NativeConstant, Operation, Operations
+from .assembly.operations import result_kind, without_power
+from .assembly.reductions import REDUCTIONS
+from .assembly.tables import table
 
 
 class Input(NamedTuple):

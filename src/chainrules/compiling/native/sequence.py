@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .assembler import Module
+from .arrays.nest_functions import write_nest
+from .assembly.assembler import Module
 from .entry import make_callable
 from .kernel import code_of
 from .locks import making
 from .machine import host_width
-from .nest_functions import write_nest
 from .request import Request, checked, parameters
 
 # Functions in use: between calls of NumPy, too, a loop of Python asks for the same again.

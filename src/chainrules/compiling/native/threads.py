@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .axes import AxisPieces
-from .reductions import REDUCTIONS
+from .arrays.axes import AxisPieces
+from .assembly.reductions import REDUCTIONS
 from .request import NativeProgram
 
 

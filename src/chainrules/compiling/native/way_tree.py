@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .kinds import bits_of
-from .operation import INPUT, NativeConstant, Operation, Operations
-from .operations import result_kind, without_power
+from .assembly.kinds import bits_of
+from .assembly.operation import INPUT, NativeConstant, Operation, Operations
+from .assembly.operations import result_kind, without_power
 from .request import kind_of
 
 

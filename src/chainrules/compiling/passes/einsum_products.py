@@ -14,7 +14,7 @@ from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
 from ..ir.strides import has_order
 from ..native import Operation
-from ..native.operation import NO_OPTIONS
+from ..native.assembly.operation import NO_OPTIONS
 
 _KINDS = "fdFD"
 

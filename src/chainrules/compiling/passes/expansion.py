@@ -13,7 +13,7 @@ from ..ir.forms import ValueForm
 from ..ir.strides import View, placed, positions_in, strides_of
 from ..ir.values import Group, Stored
 from ..native import Operation
-from ..native import axes as native_axes
+from ..native.arrays import axes as native_axes
 
 _FLOAT = np.dtype(np.float64)
 

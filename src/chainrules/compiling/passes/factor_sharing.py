@@ -17,7 +17,7 @@ from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
 from ..ir.lowering import lowering_of
-from ..native.operation import NO_OPTIONS, Operation
+from ..native.assembly.operation import NO_OPTIONS, Operation
 from ..record.recorder import Recorder
 from . import factors
 from .factors import LU, Seen, Triangular

@@ -28,7 +28,7 @@ from ..ir.strides import (
 )
 from ..ir.values import Group, Stored, check_native, constant, doubled
 from ..native import Input, Operation
-from ..native.reductions import REDUCTIONS
+from ..native.assembly.reductions import REDUCTIONS
 from ..record.recorder import Recorder
 from .expansion import gathered, joined, product, running
 from .factor_sharing import Factor

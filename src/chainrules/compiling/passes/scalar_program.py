@@ -19,7 +19,7 @@ from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
 from ..native import Output, Request, build
-from ..native.numbers import TooLongError
+from ..native.scalars.numbers import TooLongError
 from ..record.recorder import Recorder
 from .memory_sharing import Shared, results_text
 from .replay import Replay

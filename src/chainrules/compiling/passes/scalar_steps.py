@@ -12,8 +12,8 @@ from ...rules.linear.steps import Slot
 from ..ir.forms import ValueForm
 from ..ir.lowering import lowering_of
 from ..ir.scalars import Names, NotLowered, kind_of, settings
-from ..native.operations import LOGIC
-from ..native.reductions import REDUCTIONS
+from ..native.assembly.operations import LOGIC
+from ..native.assembly.reductions import REDUCTIONS
 from ..native.way_tree import NestedLoop, NestedResult
 
 _EXACT = 1 << 53

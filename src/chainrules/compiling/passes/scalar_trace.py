@@ -20,9 +20,9 @@ from ..ir.looks import WHOLE, Look, bits
 from ..ir.lowering import OF_BOOLEANS, lowering_of
 from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
 from ..native import Input, NativeConstant, Operation
+from ..native.assembly.operation import Operations
+from ..native.assembly.operations import LOGIC, OPCODES
 from ..native.limits import WRITTEN_OPERATIONS
-from ..native.operation import Operations
-from ..native.operations import LOGIC, OPCODES
 from ..record.recorder import Recorder
 from .matrix_steps import MATRIX_STEPS, SEVERAL
 from .scalar_simplification import SIMPLIFIED_WITHOUT_CONSTANTS, simplified

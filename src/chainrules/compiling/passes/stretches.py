@@ -18,7 +18,7 @@ from ..ir.looks import STRUCTURE, TRUTHS, Look
 from ..ir.references import CopyOf
 from ..ir.scalars import FLOATS, Names, NotLowered, refuse_last_bits
 from ..native import Request
-from ..native.operation import INPUT, Operation
+from ..native.assembly.operation import INPUT, Operation
 from ..record.recorder import Recorder
 from .scalar_program import NativeLine
 from .scalar_trace import ScalarTrace

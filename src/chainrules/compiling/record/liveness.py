@@ -1,7 +1,7 @@
 """Liveness: the steps that the results of a recording depend on, and what each reads last."""
 
 from ...rules.linear.steps import reads_of
-from ..native.operation import INPUT, Operation
+from ..native.assembly.operation import INPUT, Operation
 
 _UNNEEDED = Operation(None, ())  # in the place of a step on which nothing depends
 

@@ -3,19 +3,17 @@
 from typing import Any
 
 from ...config.progress import LongWork
+from ...config.thresholds import RECORDING_SHOWN, STEPS_BETWEEN_LOOKS
 from ...rules.rulesets.functions.progress import tqdm_for
 from .constants import Constants
 from .recorder import Recorder
-
-AT_ONCE = 500  # operations between two looks at the clock
-DELAY = 0.5  # seconds, before which a call is not long
 
 
 def bar(name: str, is_wanted: bool) -> Any:
     """Return a bar that is seen when the call takes long: of tqdm's, where one is asked for."""
     if not is_wanted:
         return LongWork(name, None, "operations recorded")
-    return tqdm_for("compile")(desc=name, unit=" operations", delay=DELAY)
+    return tqdm_for("compile")(desc=name, unit=" operations", delay=RECORDING_SHOWN)
 
 
 class ProgressRecorder(Recorder):
@@ -29,8 +27,8 @@ class ProgressRecorder(Recorder):
 
     def append(self, *step: Any) -> None:
         super().append(*step)
-        if not len(self.steps) % AT_ONCE:
-            self.attempt_unwatched(self.bar.update, (AT_ONCE,), {})
+        if not len(self.steps) % STEPS_BETWEEN_LOOKS:
+            self.attempt_unwatched(self.bar.update, (STEPS_BETWEEN_LOOKS,), {})
 
     def end(self, outputs: list) -> None:
         super().end(outputs)

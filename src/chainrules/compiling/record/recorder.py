@@ -41,7 +41,7 @@ from ...rules.tracing.writing import begin_write, written
 from ..ir.forms import ValueForm, new_tuple
 from ..ir.looks import Look, NotRecordable, bits
 from ..ir.lowering import gives_one_shape, may_raise
-from ..native.operation import INPUT, NO_OPTIONS, Operation
+from ..native.assembly.operation import INPUT, NO_OPTIONS, Operation
 from . import predicates as about
 from .constants import Constants
 from .liveness import planned

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from ..machine import libm
 from .assembler import FunctionText, Lanes, Module
-from .machine import libm
 
 
 def function_of_c(module: Module, name: str, count: int) -> str:

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import FunctionText, Lanes, Module, place_of
-from .functions import function_of_c
-from .limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP, WRITTEN_OPERATIONS
-from .machine import Code
-from .operations import OPCODES, emit
+from ..assembly.assembler import FunctionText, Lanes, Module, place_of
+from ..assembly.functions import function_of_c
+from ..assembly.operations import OPCODES, emit
+from ..limits import CAREFUL_OPERATIONS, COPIED_RUNS, COPY_LOOP, WRITTEN_OPERATIONS
+from ..machine import Code
+from ..request import NativeProgram, parameters
 from .placement import Part, Placement
-from .request import NativeProgram, parameters
 from .slots import read_entry, read_slot, write_entry, write_slot
 
 # Most operations as one line: much faster than by the emitters, which say the same.

@@ -2,12 +2,12 @@
 
 import math
 
-from .assembler import FunctionText, Module
+from ..assembly.assembler import FunctionText, Module
+from ..assembly.operations import OPCODES
+from ..limits import MANY_POINTS
+from ..request import NativeProgram, parameters
 from .axes import PIECE, AxisPieces
-from .limits import MANY_POINTS
 from .nests import Nest, fill
-from .operations import OPCODES
-from .request import NativeProgram, parameters
 from .scans import write_scan
 
 # More functions of mathematics than so many are not written out at each call: written out they run

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .limits import FUNCTION_OPERATIONS, SEARCHED_OPERATIONS
+from ..assembly.operations import OPCODES
+from ..limits import FUNCTION_OPERATIONS, SEARCHED_OPERATIONS
+from ..request import NativeProgram
 from .loops import RepeatedRun, find_runs
-from .operations import OPCODES
-from .request import NativeProgram
 
 Ints = np.ndarray
 

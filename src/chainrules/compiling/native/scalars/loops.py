@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .limits import CANDIDATES, GRAM, LONGEST_BODY, WORTH_A_LOOP
+from ..limits import CANDIDATES, GRAM, LONGEST_BODY, WORTH_A_LOOP
 
 Ints = np.ndarray
 

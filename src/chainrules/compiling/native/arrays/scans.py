@@ -1,11 +1,11 @@
 """Scans: running sums and products of rows, each entry added to the total of those before it."""
 
-from .assembler import FunctionText, Lanes
-from .kinds import BYTES
-from .memory import load_one
-from .operations import emit
-from .reductions import REDUCTIONS
-from .request import NativeProgram
+from ..assembly.assembler import FunctionText, Lanes
+from ..assembly.kinds import BYTES
+from ..assembly.memory import load_one
+from ..assembly.operations import emit
+from ..assembly.reductions import REDUCTIONS
+from ..request import NativeProgram
 
 
 def write_scan(program: NativeProgram, fn: FunctionText, names: list[str]) -> None:

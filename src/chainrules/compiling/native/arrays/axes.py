@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
-from .limits import PIECE_POINTS, REST_POINTS
-from .request import Input, NativeProgram, Output
+from ..limits import PIECE_POINTS, REST_POINTS
+from ..request import Input, NativeProgram, Output
 
 #: What a nest in pieces takes besides its arguments: the first row, and the one after the last.
 PIECE = ("whole", "whole")

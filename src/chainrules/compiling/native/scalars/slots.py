@@ -1,9 +1,9 @@
 """Text that reads and writes single values: in arrays that are passed, and in memory ``@m``."""
 
-from .assembler import FunctionText, Lanes
-from .kinds import BYTES
-from .memory import load_one
-from .operations import converted
+from ..assembly.assembler import FunctionText, Lanes
+from ..assembly.kinds import BYTES
+from ..assembly.memory import load_one
+from ..assembly.operations import converted
 
 
 def read_entry(fn: FunctionText, base: str, at: str, dtype: str) -> str:

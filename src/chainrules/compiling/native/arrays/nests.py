@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from .assembler import FunctionText, Lanes
+from ..assembly.assembler import FunctionText, Lanes
+from ..assembly.kinds import BYTES, KINDS
+from ..assembly.memory import load, load_one, store, store_pairs
+from ..assembly.operation import NativeConstant, Operation, Operations
+from ..assembly.operations import emit
+from ..assembly.reductions import REDUCTIONS
+from ..assembly.tables import add_at, is_table
+from ..limits import MANY_POINTS, SHORT_ROWS, SUM_BLOCK
+from ..request import NativeProgram, Output, kind_of
 from .axes import Axes, axes_of
-from .kinds import BYTES, KINDS
-from .limits import MANY_POINTS, SHORT_ROWS, SUM_BLOCK
-from .memory import load, load_one, store, store_pairs
-from .operation import NativeConstant, Operation, Operations
-from .operations import emit
-from .reductions import REDUCTIONS
 from .registers import places_of, planned, store_row
-from .request import NativeProgram, Output, kind_of
 from .results import Result, State
-from .tables import add_at, is_table
 
 
 def fill(fn: FunctionText, shape: Sequence[int], y: Output, base: str, width: int) -> None:

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from .assembler import Lanes
-from .limits import SHORT_ROWS
-from .memory import load, store
-from .request import Output
+from ..assembly.assembler import Lanes
+from ..assembly.memory import load, store
+from ..limits import SHORT_ROWS
+from ..request import Output
 from .results import Result
 
 

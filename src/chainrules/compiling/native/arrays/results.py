@@ -5,12 +5,12 @@ halves. The total of a sum is two numbers: the sum as rounded and what rounding 
 error of a long sum is that of the short ones of which it is made.
 """
 
-from .assembler import Lanes
-from .kinds import BYTES, is_float
-from .memory import load_one, mask_of
-from .operations import converted, emit
-from .reductions import REDUCTIONS
-from .request import Output
+from ..assembly.assembler import Lanes
+from ..assembly.kinds import BYTES, is_float
+from ..assembly.memory import load_one, mask_of
+from ..assembly.operations import converted, emit
+from ..assembly.reductions import REDUCTIONS
+from ..request import Output
 
 State = list[str]
 

@@ -1,0 +1,1 @@
+"""Text of loops over arrays: axes, nests, registers, reduced and running results."""

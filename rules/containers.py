@@ -361,6 +361,10 @@ def copied_containers(x: Value, parts: Children) -> Callable[[list], Any]:
 
 def map_leaves(f: Callable[[Any], Any], x: Value) -> Any:
     """Rebuild ``x`` with ``f`` applied to every leaf."""
+    if type(x) in LEAVES:
+        return f(x)
+    if is_flat(x):
+        return type(x)(map(f, x))
 
     def look(x: Value) -> Any:
         parts = children(x)

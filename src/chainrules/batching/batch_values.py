@@ -27,7 +27,9 @@ class BatchValues(BlocksLevel):
     """
 
     records = True
-    __slots__ = ("config", "count", "given", "live", "number", "stops_at_looks", "under_way")
+    __slots__ = (
+        "config", "count", "given", "live", "made_objects", "number", "stops_at_looks", "under_way",
+    )  # fmt: skip
 
     def __init__(self, count: int, config: RuleConfig, stops_at_looks: bool = False) -> None:
         self.config = config  # of the rules that users give for batches
@@ -35,6 +37,7 @@ class BatchValues(BlocksLevel):
         self.count = count
         self.stops_at_looks = stops_at_looks  # to be asked how the items go on
         self.live = True
+        self.made_objects = False  # of numbers, whose dtype an array of none of them has lost
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
         self.under_way: list[Any] = []  # functions whose bodies are being run
 

@@ -50,6 +50,7 @@ class BatchedNumber(_Batched, TracedNumber):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if dtype is None and self.dtype.kind in "fc":
+            self.at_level.made_objects = True
             return TracedNumber.__array__(self)  # of one batched number: np.array([x, y])
         return Observed.__array__(self, dtype, copy)
 

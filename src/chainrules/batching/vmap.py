@@ -90,7 +90,7 @@ def vmap(
 
     @door
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
-        args, kwargs = taken(args), taken(kwargs)
+        args, kwargs = [*map(taken, args)], {k: taken(x) for k, x in kwargs.items()}
         by_place, by_name = axes_of_call(f, in_axes, args, kwargs)
         given = [
             *[leaf for k, x in enumerate(args) for leaf in paired(x, by_place[k], f"argument {k}")],

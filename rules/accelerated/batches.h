@@ -10,7 +10,7 @@
 #include "products.h"
 
 static PyTypeObject *BATCH_LEVEL, *BATCHED_NUMBER, *BATCHED_ARRAY;
-static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, LIVE_OF_BATCH;
+static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, OF_PYTHON, LIVE_OF_BATCH;
 static PyObject *WRAP; /* the name of the level's method */
 
 PyDoc_STRVAR(register_batches_doc,
@@ -25,6 +25,7 @@ register_batches(PyObject *module, PyObject *args)
                           &array)
         || offset_of(number, "block", &BLOCK_OF_NUMBER) < 0
         || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
+        || offset_of(number, "of_python", &OF_PYTHON) < 0
         || offset_of(level, "live", &LIVE_OF_BATCH) < 0
         || (WRAP = PyUnicode_InternFromString("wrap")) == NULL) {
         return NULL;
@@ -58,9 +59,17 @@ block_at(PyObject *x, PyObject *level)
     return block != NULL && is_plain_block(block) ? block : NULL;
 }
 
+/* Whether `x` is a number of Python's, batched or not; `is_shared` says that it is not. */
+static int
+is_of_python(PyObject *x, int is_shared)
+{
+    return is_shared ? PyFloat_CheckExact(x) || PyLong_CheckExact(x)
+                     : Py_TYPE(x) == BATCHED_NUMBER && SLOT(x, OF_PYTHON) == Py_True;
+}
+
 /* The batched value of a block, which it takes over. */
 static PyObject *
-wrapped_block(PyObject *level, PyObject *block)
+wrapped_block(PyObject *level, PyObject *block, int of_python)
 {
     if (block == NULL) {
         return NULL;
@@ -76,7 +85,10 @@ wrapped_block(PyObject *level, PyObject *block)
     }
     SLOT(y, AT_LEVEL) = Py_NewRef(level);
     SLOT(y, is_number ? BLOCK_OF_NUMBER : BLOCK_OF_ARRAY) = block;
-    if (!is_number) {
+    if (is_number) {
+        SLOT(y, OF_PYTHON) = Py_NewRef(of_python ? Py_True : Py_False);
+    }
+    else {
         SLOT(y, BASE_AND_PATH) = Py_NewRef(Py_None);
     }
     return y;
@@ -223,9 +235,17 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
     PyObject *x = block_at(a, level), *z = b == NULL ? NULL : block_at(b, level);
     int x_shared = x == NULL, z_shared = z == NULL;
     if (b == NULL) {
-        return x == NULL ? UNHANDLED : wrapped_block(level, result_of_one(operation, x));
+        int of_python = operation->unary != NULL && is_of_python(a, 0);
+        return x == NULL ? UNHANDLED : wrapped_block(level, result_of_one(operation, x), of_python);
     }
     if ((x_shared && z_shared) || (x_shared && !is_shared(a)) || (z_shared && !is_shared(b))) {
+        return UNHANDLED;
+    }
+    /* Python raises where it divides by zero: what may raise is looked at there. */
+    int of_python = operation->binary != NULL && is_of_python(a, x_shared)
+                    && is_of_python(b, z_shared);
+    if (of_python && operation->binary != plus && operation->binary != minus
+        && operation->binary != times) {
         return UNHANDLED;
     }
     x = x_shared ? a : x;
@@ -234,7 +254,7 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
         return UNHANDLED;
     }
     PyObject *y = in_one_loop(operation, x, z);
-    return wrapped_block(level, y == UNHANDLED ? result_of_two(operation, x, z) : y);
+    return wrapped_block(level, y == UNHANDLED ? result_of_two(operation, x, z) : y, of_python);
 }
 
 /* Read `x[i]` of a batched vector of float64, by an integer; UNHANDLED for another index. */
@@ -252,7 +272,7 @@ read_batched(PyObject *x, PyObject *index)
     PyObject *y = led == NULL ? NULL : PyObject_GetItem(block, led);
     Py_XDECREF(all);
     Py_XDECREF(led);
-    return wrapped_block(level, y);
+    return wrapped_block(level, y, 0);
 }
 
 #endif

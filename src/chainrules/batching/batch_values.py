@@ -48,8 +48,10 @@ class BatchValues(BlocksLevel):
 
     # ---- blocks, and values ----
 
-    def wrap(self, block: Any) -> Any:
+    def wrap(self, block: Any, of_python: bool = False) -> Any:
         """Return the batched value whose block is an array of shape ``(items, *shape)``.
+
+        A number is one of Python's where ``of_python``.
 
         Raises
         ------
@@ -66,6 +68,7 @@ class BatchValues(BlocksLevel):
         batched: Any = BatchedNumber()
         batched.at_level = self
         batched.block = block
+        batched.of_python = of_python
         return batched
 
     def array(self, block: Value) -> Any:
@@ -92,6 +95,8 @@ class BatchValues(BlocksLevel):
             if not self.carries(leaf):
                 return leaf
             y = leaf.block[k]
+            if type(leaf) is BatchedNumber and leaf.of_python:
+                return y.item()
             return y[...] if type(leaf) is BatchedArray and not shape_of(y) else y
 
         return replaced(of_item, x)

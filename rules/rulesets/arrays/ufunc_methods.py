@@ -150,7 +150,7 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None):
     np.add.reduceat(np.zeros(len(x)), indices)  # refuses what is out of range
     ends = [*indices[1:], len(x)]
     parts = [
-        ufunc.reduce(x[start:end], axis=0) if start + 1 < end else x[start]
+        ufunc.reduce(x[start : max(end, start + 1)], axis=0)  # also of one, in the dtype of sums
         for start, end in zip(indices, ends)
     ]
     nothing = np.zeros_like(x, shape=(0, *np.shape(x)[1:]))

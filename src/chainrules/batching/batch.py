@@ -113,6 +113,8 @@ class Batch:
         if not level.carries(leaf):
             return leaf
         block = leaf.block
+        if type(block) is np.ndarray and not block.dtype.isnative:
+            return Stacked(block.astype(block.dtype.newbyteorder("=")))  # as np.stack gives it
         shared = type(block) is np.ndarray and any(
             isinstance(x, np.ndarray) and np.may_share_memory(block, bare(x)) for x in self.leaves
         )

@@ -218,7 +218,7 @@ def sort_pair(sort, a, *, axis=-1, **options):
 
 @composed(np.sort_complex)
 def sort_complex(a):
-    """Sorted entries as complex numbers, of which NumPy makes narrow ones of small integers alone."""
+    """Sorted entries as complex numbers, which are narrow of small integers alone."""
     y = np.sort(a)
     dtype = {"b": "F", "h": "F", "B": "F", "H": "F", "g": "G"}.get(y.dtype.char, "D")
     return y if np.iscomplexobj(y) else np.astype(y, np.dtype(dtype))

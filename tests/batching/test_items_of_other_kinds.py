@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from test_every_rule import name_of
 from test_every_rule_batched import SCALES, agree, answers, items_of, of_cases
 
 import chainrules as cr
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.every_case
 def beside_loop(case, ours, loop):
     """Compare what a batch gives with a loop, where that gives one array for each result."""
     right = answers(lambda: loop(), [()])
-    if right is None:
+    if right is None or getattr(case.f, "__name__", "") == "strides":  # they are those of a block
         return
     try:
         columns = [np.stack(column) for column in zip(*right[0], strict=True)]
@@ -31,6 +32,8 @@ def beside_loop(case, ours, loop):
 
 @of_cases(1)
 def test_integers_for_floats(case, xs):
+    if "scipy" in name_of(case.f):
+        return  # some of its loops do not end for a zero
     given = [x.astype(np.int8) if x.dtype.kind in "fi" else x for x in xs]
     beside_loop(
         case,

@@ -52,6 +52,8 @@ class Batch:
     def results(self, out_axes: Axes) -> Any:
         """Run all items, and return their results with the axis of the items where it is wanted."""
         y = self.joined()
+        if type(y) is Stacked and type(out_axes) is int:  # as most are
+            return self._placed(y, out_axes, "the result")
         leaves = iter([self._placed(*leaf) for leaf in paired(y, out_axes, "the result")])
         return map_leaves(lambda _: next(leaves), y)
 
@@ -144,9 +146,7 @@ class Batch:
 
     def _run(self) -> list[tuple]:
         self.generators = Generators(self.f, self.call)
-        here = threading.get_ident()
-        is_recorded = any(recorder.thread == here for recorder in recordings)
-        if batch_lowerings and is_recorded and self.ways > 1:
+        if batch_lowerings and recordings and self.ways > 1 and _is_recorded():
             try:
                 return [self.run_at_once(np.arange(self.count), stops_at_looks=True)]
             except (Looked, OneByOne, Split) as stop:
@@ -290,6 +290,12 @@ class Batch:
         )
         args, kwargs = _with_leaves(self.call, leaves)
         return self.f(*args, **kwargs)
+
+
+def _is_recorded() -> bool:
+    """Say whether a recording is under way in this thread."""
+    here = threading.get_ident()
+    return any(recorder.thread == here for recorder in recordings)
 
 
 def _warn(f: Callable, why: str, line: str) -> None:

@@ -361,6 +361,10 @@ def copied_containers(x: Value, parts: Children) -> Callable[[list], Any]:
 
 def map_leaves(f: Callable[[Any], Any], x: Value) -> Any:
     """Rebuild ``x`` with ``f`` applied to every leaf."""
+    if type(x) in LEAVES:
+        return f(x)
+    if is_flat(x):
+        return type(x)(map(f, x))
 
     def look(x: Value) -> Any:
         parts = children(x)
@@ -371,6 +375,13 @@ def map_leaves(f: Callable[[Any], Any], x: Value) -> Any:
 
 def replaced(f: Callable[[Any], Any], x: Value) -> Any:
     """Do the same, but leave containers as they are in which nothing is replaced."""
+    if type(x) in LEAVES:
+        return f(x)
+    if is_flat(x):
+        values = [*map(f, x)]
+        return x if all(map(operator.is_, values, x)) else type(x)(values)
+    if type(x) is dict and not x:
+        return x  # as the options of most calls
 
     def look(x: Value) -> Any:
         parts = children(x)

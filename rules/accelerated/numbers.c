@@ -27,7 +27,7 @@ on_two(const Operation *operation, PyObject *a, PyObject *b)
 {
     a = settled(a);
     b = settled(b);
-    if (is_batched_number(a) || is_batched_number(b)) {
+    if (is_batched(a) || is_batched(b)) {
         return on_batched(operation, a, b);
     }
     if (!(is_traced_array(a) || is_traced_array(b) || PyArray_CheckExact(a)
@@ -50,7 +50,7 @@ static PyObject *
 on_one(const Operation *operation, PyObject *x)
 {
     x = settled(x);
-    if (is_batched_number(x)) {
+    if (is_batched(x)) {
         return on_batched(operation, x, NULL);
     }
     return is_traced_array(x) ? on_arrays(operation, x, NULL) : unary(operation, x);

@@ -198,7 +198,7 @@ class TracedArray(TracedNumber):
         if copy:
             return TracedNumber.__array__(self, dtype, copy)
         refuse_array(self, dtype)
-        array = shown(self)
+        array = shown(self, dtype is not None)
         # Of an array without axes in a list NumPy keeps that itself: for good, for all we know.
         hand_out(root_of(self)[0], array, for_good=array.ndim == 0)
         return array

@@ -15,6 +15,7 @@ import numpy as np
 from ...config import MutationError, user_line
 from ..annotations import Value
 from ..refusals.table import refusal
+from ..shapes import FLOAT64
 from .level import Traced, value
 from .running import outermost_run
 from .views import axes_of, laid_out
@@ -45,9 +46,9 @@ class Shown(np.ndarray):
         return refusal("stand-in written by at", line=self.line)
 
 
-def shown(x: Value) -> np.ndarray:
+def shown(x: Value, of_python: bool = False) -> np.ndarray:
     """Return a read-only object array that stands for the traced ``x``, one number per entry."""
-    owner = as_object_array(x, Shown)
+    owner = as_object_array(x, Shown, of_python)
     owner.flags.writeable = False
     run = outermost_run()
     if run is not None:
@@ -68,8 +69,11 @@ def refused_write(message: str) -> MutationError:
     return refusal("stand-in written", message=message)
 
 
-def as_object_array(x: Any, cls: type = np.ndarray) -> Any:
-    """Return an object array that lies as the traced ``x`` does, with one number per entry."""
+def as_object_array(x: Any, cls: type = np.ndarray, of_python: bool = False) -> Any:
+    """Return an object array that lies as the traced ``x`` does, with one number per entry.
+
+    It is Python's where NumPy was asked for objects, as ``x.astype(object)`` has them.
+    """
     many = type(x).writable
     plain: Any = value(x) if many else 0.0
     recorded = isinstance(plain, Traced)
@@ -78,5 +82,6 @@ def as_object_array(x: Any, cls: type = np.ndarray) -> Any:
     else:
         array = np.empty_like(np.asarray(plain).view(cls), object)
     for index in np.ndindex(array.shape):
-        array[index] = x[index] if many else x
+        entry = x[index] if many else x
+        array[index] = entry.item() if of_python and entry.dtype is FLOAT64 else entry
     return array

@@ -173,3 +173,42 @@ def test_views_of_an_array_that_is_differentiated():
         warnings.simplefilter("error")
         np.testing.assert_allclose(cr.grad(loss)(x), expected.T, rtol=1e-12)
         assert cr.hessian(loss)(x).shape == (3, 2, 3, 2)
+
+
+def with_python(name):
+    return {
+        "root": lambda x: x.item() ** 0.5,
+        "quotient": lambda x: 1 / x.item(),
+        "remainder": lambda x: 5.0 % x.tolist(),
+        "power": lambda x: x.item() ** -1,
+        "large": lambda x: (x.item() * 1e200) ** 2,
+        "class": lambda x: 1.0 if isinstance(x.item(), np.floating) else x.item() * 2 + x.item(),
+    }[name]
+
+
+@pytest.mark.filterwarnings("ignore::chainrules.BatchWarning")
+@pytest.mark.parametrize("name", ["root", "quotient", "remainder", "power", "large", "class"])
+@pytest.mark.parametrize("xs", [np.array([0.5, 2.0]), np.array([-8.0, 0.0, 3.0])])
+def test_pythons_numbers_raise_and_turn_complex_as_in_a_loop(name, xs):
+    f = with_python(name)
+    try:
+        right = np.stack([f(x) for x in xs])
+    except (ZeroDivisionError, OverflowError) as error:
+        with pytest.raises(type(error)):
+            cr.vmap(f)(xs)
+        return
+    found = cr.vmap(f)(xs)
+    assert found.dtype == right.dtype
+    np.testing.assert_allclose(found, right, rtol=1e-14)
+
+
+def test_an_error_that_is_caught_is_caught_for_its_items_alone():
+    def f(x):
+        try:
+            return 1 / x.item()
+        except ZeroDivisionError:
+            return 5.0
+
+    np.testing.assert_array_equal(cr.vmap(f)(np.array([2.0, 0.0, 4.0])), [0.5, 5.0, 0.25])
+    both = cr.vmap(cr.vmap(f))(np.array([[2.0, 0.0], [0.0, 4.0]]))
+    np.testing.assert_array_equal(both, [[0.5, 5.0], [5.0, 0.25]])

@@ -314,6 +314,33 @@ def test_the_callers_arrays_stay_and_results_are_apart():
     np.testing.assert_array_equal(xs, XS)
 
 
+def view_of_written(x):
+    y = x * 2.0
+    view = y[1:]
+    y[0] = x[1]
+    return {"view": view}
+
+
+def view_and_its_array(x):
+    y = x * 2.0
+    view = y[::-1]
+    y[0] = x[1]
+    return {"view": view, "array": y}
+
+
+@pytest.mark.parametrize("f", [view_of_written, view_and_its_array])
+def test_views_of_what_was_written_to_are_results(f):
+    ours, right = cr.vmap(f)(XS), [f(x) for x in XS]
+    for name, y in ours.items():
+        np.testing.assert_array_equal(y, np.stack([item[name] for item in right]))
+
+    def total(y):
+        return sum(np.sum(part**2) for part in y.values())
+
+    whole = cr.grad(lambda xs: total(cr.vmap(f)(xs)))(XS)
+    np.testing.assert_allclose(whole, stacked(cr.grad(lambda x: total(f(x))), XS))
+
+
 def test_a_shuffle_by_views_is_done_item_after_item():
     def f(x):
         a = np.sin(x)
@@ -740,3 +767,34 @@ def test_comparisons_with_texts_and_nothing():
     xs = np.array([0.7, 1.3])
     np.testing.assert_array_equal(cr.vmap(lambda x: x if x == "a" else 2 * x)(xs), 2 * xs)
     np.testing.assert_array_equal(cr.vmap(lambda x: x if x != None else 2 * x)(xs), xs)  # noqa: E711
+
+
+def sum_of_window(x):
+    return np.sum(np.hanning(x))
+
+
+def sum_of_places(x):
+    return np.sum(np.arange(x))
+
+
+def pair_and_count(x):
+    return np.array([x, 2.0 * x]), 3
+
+
+@pytest.mark.parametrize("f", [sum_of_window, sum_of_places])
+@pytest.mark.parametrize("xs", [np.array([0.5, 0.5]), np.array([-1.0, 0.2]), np.array([3.0, 3.0])])
+def test_numbers_of_entries_that_are_batched_give_the_dtype_of_an_item(f, xs):
+    right = np.stack([f(x) for x in xs])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cr.BatchWarning)
+        found = cr.vmap(f)(xs)
+    assert found.dtype == right.dtype
+    np.testing.assert_array_equal(found, right)
+
+
+def test_whole_numbers_beside_arrays_of_numbers_come_at_once():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cr.BatchWarning)
+        pairs, counts = cr.vmap(pair_and_count)(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(pairs, [[1.0, 2.0], [2.0, 4.0]])
+    np.testing.assert_array_equal(counts, [3, 3])

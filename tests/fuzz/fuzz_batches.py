@@ -108,8 +108,8 @@ def batched(program):
     if ys is None:
         return
     floats = [k for k, axis in enumerate(axes) if axis == 0]
-    # A value that is NaN has no derivative, and 0 or NaN stands for it.
-    known = all(np.all(np.isfinite(y)) for y in ys)
+    # A value that is NaN has no derivative, and 0 or NaN stands for it; also where it has no entry.
+    known = all(np.size(y) and np.all(np.isfinite(y)) for y in ys)
     for label, check in CHECKS if known else CHECKS[:1]:
         try:
             with warnings.catch_warnings():

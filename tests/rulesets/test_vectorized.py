@@ -170,3 +170,27 @@ def test_piecewise_evaluates_a_function_only_where_it_answers():
 def test_piecewise_needs_as_many_functions_as_conditions():
     with pytest.raises(ValueError, match="functions are expected"):
         cr.grad(lambda x: np.sum(np.piecewise(x, [x > 0], [np.sin] * 3)))(XS)
+
+
+class Halved(float):
+    """Its product with a number of Python's is half of it."""
+
+    def __rmul__(self, x):
+        return x * (0.5 * float(self))
+
+
+class HalvedByNumPy(float):
+    """Its ufuncs see half of it, and the operators of Python's numbers all."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return getattr(ufunc, method)(*[0.5 * x for x in inputs], **options)
+
+
+@pytest.mark.parametrize("x", [np.array(1.3), np.array([1.3, 2.1])])
+def test_entries_are_pythons_numbers_beside_a_float_of_its_own(x):
+    f = np.vectorize(lambda v: v * Halved(1.7))
+    y, ydot = cr.jvp(f, (x,), (np.ones_like(x),))
+    np.testing.assert_allclose(y, f(x))
+    np.testing.assert_allclose(ydot, np.full_like(x, 0.85))
+    with pytest.raises(cr.LostDerivativeError):  # and not half of the value, in silence
+        cr.jvp(np.vectorize(lambda v: v * HalvedByNumPy(1.7)), (x,), (np.ones_like(x),))

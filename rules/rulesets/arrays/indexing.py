@@ -170,7 +170,11 @@ def entry_transpose(ybar, space, index=()):
 
 
 def entry_block(x, index=()):
-    dtype = np.result_type(dtype_of(x.values), np.float64)
+    dtype = dtype_of(x.values)
+    if dtype.kind in "fc":
+        dtype = np.result_type(dtype, np.float64)
+    elif dtype.kind in "iu" and dtype != np.uint64:
+        dtype = np.dtype(np.int64)
     return astype(getitem(x.values, (slice(None), *index)), dtype)
 
 

@@ -218,6 +218,7 @@ def sort_pair(sort, a, *, axis=-1, **options):
 
 @composed(np.sort_complex)
 def sort_complex(a):
-    """NumPy makes complex64 of small integers alone."""
+    """Sorted entries as complex numbers, which are narrow of small integers alone."""
     y = np.sort(a)
-    return y if np.iscomplexobj(y) else np.astype(y, complex)
+    dtype = {"b": "F", "h": "F", "B": "F", "H": "F", "g": "G"}.get(y.dtype.char, "D")
+    return y if np.iscomplexobj(y) else np.astype(y, np.dtype(dtype))

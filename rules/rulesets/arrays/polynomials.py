@@ -233,6 +233,7 @@ def check_samples(x, y, deg, w, fewest):
 
 def values_at(x, c):
     """Horner's scheme along the first axis of ``c``; the others broadcast with ``x``."""
+    c = c + 0.0 if dtype_of(c).kind in "bui" else c  # as NumPy has it, where integers wrap around
     y = c[-1] + x * 0
     for coefficient in c[-2::-1]:
         y = coefficient + y * x

@@ -143,14 +143,20 @@ def accumulate(ufunc, array, axis=0, dtype=None):
     return np.moveaxis(np.stack(ys), 0, axis) if ys else x
 
 
+def _in_dtype(x, dtype):
+    return x if dtype is None else astype(x, dtype)
+
+
 @composed_each(lacking("reduceat", MISREDUCED))
 def reduceat(ufunc, array, indices, axis=0, dtype=None):
     x = np.moveaxis(in_loop(ufunc, array, dtype), axis, 0)
     indices = value(indices)
     np.add.reduceat(np.zeros(len(x)), indices)  # refuses what is out of range
     ends = [*indices[1:], len(x)]
+    # One entry is itself, in the dtype of what is reduced: of narrow integers that is a wider one.
+    dtype = dtype_of(ufunc.reduce(x[:1], axis=0)) if len(x) and dtype_of(x).kind in "bui" else None
     parts = [
-        ufunc.reduce(x[start:end], axis=0) if start + 1 < end else x[start]
+        ufunc.reduce(x[start:end], axis=0) if start + 1 < end else _in_dtype(x[start], dtype)
         for start, end in zip(indices, ends)
     ]
     nothing = np.zeros_like(x, shape=(0, *np.shape(x)[1:]))

@@ -51,6 +51,8 @@ def piecewise_composed(x, condlist, funclist, *args, **kw):
     return laid_out_like(y, x)
 
 
+_OF_PYTHON = tuple(map(np.dtype, (float, complex, np.int64, bool)))
+
 # ---- vectorize ------------------------------------------------------------------------------
 
 
@@ -62,18 +64,31 @@ def core_ndims(signature: str | None, count: int) -> list[int]:
     return [len([name for name in core.split(",") if name.strip()]) for core in cores]
 
 
+def of_python(x: Any) -> Any:
+    """Return an entry as a number of Python's of the same width, as an array of objects has it.
+
+    A narrow one stays as it is: it says the dtype of the result.
+    """
+    return x.item() if dtype_of(x) in _OF_PYTHON and hasattr(x, "item") else x
+
+
 def at_items(vectorize: Any, args: tuple, kwargs: dict) -> tuple[Callable, list]:
     """Return the function of what varies, and what varies: arguments that are not excluded."""
     places = [i for i in range(len(args)) if i not in vectorize.excluded]
     names = [name for name in kwargs if name not in vectorize.excluded]
 
+    varying = [*(args[i] for i in places), *(kwargs[name] for name in names)]
+    whole = vectorize.signature is not None
+    kept = [whole or isinstance(x, np.generic) for x in varying]
+
     def at_item(*items: Any) -> Any:
+        items = tuple([x if keep else of_python(x) for x, keep in zip(items, kept)])
         placed = dict(zip(places, items))
         named = dict(zip(names, items[len(places) :]))
         given = [placed.get(i, x) for i, x in enumerate(args)]
         return vectorize.pyfunc(*given, **{**kwargs, **named})
 
-    return at_item, [*(args[i] for i in places), *(kwargs[name] for name in names)]
+    return at_item, varying
 
 
 def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:

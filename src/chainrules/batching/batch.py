@@ -2,7 +2,7 @@
 
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..config import (
     user_line,
 )
 from ..config.lines import raised_at, warn_user
-from ..rules import children, dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread, value
+from ..rules import dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
 from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
 from ..rules.rulesets.functions.map import results_of
@@ -29,21 +29,11 @@ from ..rules.tracing.views import bare, for_receiver
 from ..rules.tracing.watching import stops
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
+from .batched import BatchedArray, BatchedNumber
+from .joined import Stacked, joined, none_of, stacked
 from .random_draws import Generators
 from .watched import WatchedBatch
-from .ways import Looked, OneByOne, Split, tell
-
-
-class Stacked:
-    """A result with the items along its first axis."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: Any) -> None:
-        self.values = values
-
-
-LEAVES.add(Stacked)
+from .ways import Looked, OneByOne, Split, is_told, tell
 
 
 class Batch:
@@ -62,6 +52,8 @@ class Batch:
     def results(self, out_axes: Axes) -> Any:
         """Run all items, and return their results with the axis of the items where it is wanted."""
         y = self.joined()
+        if type(y) is Stacked and type(out_axes) is int:  # as most are
+            return self._placed(y, out_axes, "the result")
         leaves = iter([self._placed(*leaf) for leaf in paired(y, out_axes, "the result")])
         return map_leaves(lambda _: next(leaves), y)
 
@@ -91,15 +83,15 @@ class Batch:
     def joined(self) -> Any:
         """Run all items, and return their results, ``Stacked`` where they depend on the item."""
         if self.count == 0:
-            return map_leaves(_none_of, self._of_no_item())
+            return map_leaves(none_of, self._of_no_item())
         parts = self.run()
         if len(parts) == 1:
             _, y, level = parts[0]
             if level is None:  # one item by itself
-                return map_leaves(lambda leaf: _stacked([leaf]), y)
+                return map_leaves(lambda leaf: stacked([leaf]), y)
             return map_leaves(lambda leaf: self._of_all(leaf, level), y)
         order = np.argsort(np.concatenate([places for places, _, _ in parts]))
-        return _joined([(y, level, len(places)) for places, y, level in parts], order, self.f)
+        return joined([(y, level, len(places)) for places, y, level in parts], order, self.f)
 
     def _of_no_item(self) -> Any:
         """Return what ``f`` gives for an item of ones, or of zeros, whose shape results have."""
@@ -123,6 +115,8 @@ class Batch:
         if not level.carries(leaf):
             return leaf
         block = leaf.block
+        if type(block) is np.ndarray and not block.dtype.isnative:
+            return Stacked(block.astype(block.dtype.newbyteorder("=")))  # as np.stack gives it
         shared = type(block) is np.ndarray and any(
             isinstance(x, np.ndarray) and np.may_share_memory(block, bare(x)) for x in self.leaves
         )
@@ -140,6 +134,8 @@ class Batch:
         for _, y, _ in done:
             for leaf in iterate_leaves(y):
                 cls = type(leaf)
+                if cls is BatchedNumber or cls is BatchedArray:
+                    continue
                 own = issubclass(cls, np.ndarray) and cls is not np.ndarray
                 if own or not (dtype_of(leaf) is None or is_computed_with(cls)):
                     raise BatchError(
@@ -150,9 +146,7 @@ class Batch:
 
     def _run(self) -> list[tuple]:
         self.generators = Generators(self.f, self.call)
-        here = threading.get_ident()
-        is_recorded = any(recorder.thread == here for recorder in recordings)
-        if batch_lowerings and is_recorded and self.ways > 1:
+        if batch_lowerings and recordings and self.ways > 1 and _is_recorded():
             try:
                 return [self.run_at_once(np.arange(self.count), stops_at_looks=True)]
             except (Looked, OneByOne, Split) as stop:
@@ -201,8 +195,9 @@ class Batch:
             _warn(self.f, why, where)
         if len(done) > 1 and (name := self.generators.drawn()):  # by items that went alone
             return self._in_order(f"it draws random numbers ({name})", user_line())
-        sizes = ", ".join(str(len(places)) for places, _, _ in done[:16])
-        tell(f"vmap({name_of(self.f)}): {self.count} items in {len(done)} ways, of {sizes}")
+        if is_told():
+            sizes = ", ".join(str(len(places)) for places, _, _ in done[:16])
+            tell(f"vmap({name_of(self.f)}): {self.count} items in {len(done)} ways, of {sizes}")
         return done
 
     def _in_order(self, why: str, line: str) -> list[tuple]:
@@ -257,6 +252,7 @@ class Batch:
         args, kwargs = _with_leaves(self.call, leaves)
         try:
             y = run(self.f, args, kwargs)
+            blocks = _settled(y, level)
         except (Exception, Split, OneByOne, Looked) as stop:
             if not getattr(stop, "ends_run", False):
                 self._refuse_draws(level)
@@ -264,8 +260,13 @@ class Batch:
         finally:
             level.close()
         self._refuse_draws(level)
-        if any(getattr(leaf, "dtype", None) is OBJECT for leaf in iterate_leaves(y)):
+        if any(getattr(block, "dtype", None) is OBJECT for block in blocks):
             raise OneByOne(level, "the result is an array of objects")
+        if level.made_objects and any(type(block) is int for block in blocks):
+            # It may be a float of an item: np.sum of np.arange(x), or of no entry of an array.
+            one = iterate_leaves(self.run_item(places[0]))
+            if any(type(block) is int and type(x) is not int for block, x in zip(blocks, one)):
+                raise OneByOne(level, "an array of objects has another dtype than that of an item")
         return places, y, level
 
     def _refuse_draws(self, level: BatchLevel) -> None:
@@ -289,6 +290,12 @@ class Batch:
         )
         args, kwargs = _with_leaves(self.call, leaves)
         return self.f(*args, **kwargs)
+
+
+def _is_recorded() -> bool:
+    """Say whether a recording is under way in this thread."""
+    here = threading.get_ident()
+    return any(recorder.thread == here for recorder in recordings)
 
 
 def _warn(f: Callable, why: str, line: str) -> None:
@@ -328,59 +335,21 @@ def _number_of_items(
 
 
 def _with_leaves(call: tuple, leaves: Iterator) -> tuple:
-    return map_leaves(lambda _: next(leaves), call)
+    def put(_: Any) -> Any:
+        return next(leaves)
+
+    args, kwargs = call
+    return [map_leaves(put, x) for x in args], {k: map_leaves(put, x) for k, x in kwargs.items()}
 
 
-def _stacked(results: list) -> Any:
-    if dtype_of(results[0]) is None and not isinstance(results[0], int):
-        return results[0]
-    return Stacked(np.stack(results))
-
-
-def _none_of(leaf: Any) -> Any:
-    if dtype_of(leaf) is None and not isinstance(leaf, int):
-        return leaf
-    return Stacked(np.zeros((0, *shape_of(leaf)), np.asarray(value(leaf)).dtype))
-
-
-def _joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
-    """Put the results of all ways together, in the order of the items."""
-    parts = list(parts)
-    nodes: list[Any] = [children(y) for y, _, _ in parts]
-    first: Any = nodes[0]
-    if first is not None:
-        same = all(node is not None and node.keys == first.keys for node in nodes)
-        if not same or len({type(y) for y, _, _ in parts}) > 1:
-            raise _unlike([y for y, _, _ in parts], "containers", f)
-        columns = zip(*[node.values for node in nodes], strict=True)
-        return first.rebuild(
-            [
-                _joined([(y, level, n) for y, (_, level, n) in zip(column, parts)], order, f)
-                for column in columns
-            ]
-        )
-    blocks = []
-    for y, level, count in parts:
-        if level is not None and level.carries(y):
-            blocks.append(y.block)
-        elif dtype_of(y) is None and not isinstance(y, int):
-            if all(part[0] is y or part[0] == y for part in parts):
-                return y
-            raise _unlike([y for y, _, _ in parts], "types", f)
-        else:
-            blocks.append(spread(y, count))
-    if len({shape_of(block)[1:] for block in blocks}) > 1:
-        raise _unlike(blocks, "shapes", f)
-    return Stacked(np.concatenate(blocks)[order])
-
-
-def _unlike(results: list, what: str, f: Callable) -> BatchError:
-    told = {str(shape_of(x)[1:]) if what == "shapes" else type(x).__name__ for x in results}
-    return BatchError(
-        f"{name_of(f)} gives results of different {what} for different items: "
-        f"{', '.join(sorted(told))}, in {user_line()}.\n"
-        "  they have no place in one array: write cr.map(f, list(xs)), which gives a list"
-    )
+def _settled(y: Any, level: BatchLevel) -> list:
+    """Return the blocks of the leaves of ``y``, which have them still when the run has ended."""
+    leaves = [y] if type(y) in LEAVES else [*iterate_leaves(y)]
+    blocks = [x.block if level.carries(x) else x for x in leaves]
+    if len(leaves) == 1:
+        return blocks
+    # An array that was read has taken their values from its views.
+    return [x.block if level.carries(x) else x for x in leaves]
 
 
 def call_on_batch(count: int, batched: tuple, f: Callable, args: tuple) -> tuple[Any, Any]:

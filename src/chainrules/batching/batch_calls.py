@@ -56,6 +56,7 @@ from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_sl
 from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
+OF_PYTHON = (float, complex)  # of an integer NumPy's answers are taken for Python's
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
 STRUCTURAL = {
     accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,
@@ -172,7 +173,9 @@ class BatchCalls(BatchValues):
         # NumPy gives a number, or an array without axes: as it does for one item.
         with np.errstate(all="ignore"):
             one = f(*self.samples(args), **self.samples(kwargs))
-        return self.array(block) if isinstance(one, _array) else self.wrap(block)
+        if isinstance(one, _array):
+            return self.array(block)
+        return self.wrap(block, type(one) in OF_PYTHON)
 
     def tie(self, y: Any, f: Function, args: tuple, options: dict) -> None:
         """Tie every array in ``y`` that is a view of an argument to it."""
@@ -218,7 +221,7 @@ class BatchCalls(BatchValues):
             return first  # a text, None: the same for all, since it is a part of the structure
         block = np.stack(results)
         array = isinstance(first, _array) or type(getattr(first, "block", None)) is BatchedArray
-        return self.array(block) if array else self.wrap(block)
+        return self.array(block) if array else self.wrap(block, type(value(first)) in OF_PYTHON)
 
     def tie_items(self, y: Any, f: Function, args: tuple, kwargs: dict) -> None:
         """Tie what is a view of an argument in each item, as NumPy says of plain arrays."""

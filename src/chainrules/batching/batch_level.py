@@ -26,6 +26,7 @@ from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .batch_calls import BatchCalls, is_shared
 from .batched import BatchedArray, BatchedNumber, sample_of
 from .gathering import Gather, holds_batched, is_mask, plain_slices, write_masked
+from .pythons_numbers import raise_as_python
 from .ways import OneByOne
 
 _array = np.ndarray
@@ -44,7 +45,8 @@ class BatchLevel(BatchCalls):
 
     def unary(self, ufunc: np.ufunc, operation: Callable, x: Any) -> Value:
         if ufunc in _scalars and self.live:  # the others may have several results
-            return self.wrap(operation(x.block))
+            of_python = operation is not ufunc and type(x) is BatchedNumber and x.of_python
+            return self.wrap(operation(x.block), of_python)
         return self.call(ufunc, (x,), {})
 
     def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
@@ -57,11 +59,20 @@ class BatchLevel(BatchCalls):
             raise escaped()
         if a_batched and b_batched:
             if type_a is type_b is BatchedNumber:
-                return self.wrap(operation(a.block, b.block))
+                of_python = a.of_python and b.of_python and operation is not ufunc
+                if of_python:
+                    raise_as_python(self, ufunc, operation, a.block, b.block)
+                return self.wrap(operation(a.block, b.block), of_python)
         else:
             other, type_other = (b, type_b) if a_batched else (a, type_a)
             if type_other is float or type_other is int or type_other is _float64:
-                return self.wrap(operation(a.block, b) if a_batched else operation(a, b.block))
+                x, z = (a.block, b) if a_batched else (a, b.block)
+                number = a if a_batched else b
+                of_python = type_other is not _float64 and operation is not ufunc
+                of_python = of_python and type(number) is BatchedNumber and number.of_python
+                if of_python:
+                    raise_as_python(self, ufunc, operation, x, z)
+                return self.wrap(operation(x, z), of_python)
             answer = self.meet(ufunc, operation, a, b, other)
             if answer is not None:
                 return answer

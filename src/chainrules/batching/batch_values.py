@@ -27,7 +27,9 @@ class BatchValues(BlocksLevel):
     """
 
     records = True
-    __slots__ = ("config", "count", "given", "live", "number", "stops_at_looks", "under_way")
+    __slots__ = (
+        "config", "count", "given", "live", "made_objects", "number", "stops_at_looks", "under_way",
+    )  # fmt: skip
 
     def __init__(self, count: int, config: RuleConfig, stops_at_looks: bool = False) -> None:
         self.config = config  # of the rules that users give for batches
@@ -35,6 +37,7 @@ class BatchValues(BlocksLevel):
         self.count = count
         self.stops_at_looks = stops_at_looks  # to be asked how the items go on
         self.live = True
+        self.made_objects = False  # of numbers, whose dtype an array of none of them has lost
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
         self.under_way: list[Any] = []  # functions whose bodies are being run
 
@@ -45,8 +48,10 @@ class BatchValues(BlocksLevel):
 
     # ---- blocks, and values ----
 
-    def wrap(self, block: Any) -> Any:
+    def wrap(self, block: Any, of_python: bool = False) -> Any:
         """Return the batched value whose block is an array of shape ``(items, *shape)``.
+
+        A number is one of Python's where ``of_python``.
 
         Raises
         ------
@@ -63,6 +68,7 @@ class BatchValues(BlocksLevel):
         batched: Any = BatchedNumber()
         batched.at_level = self
         batched.block = block
+        batched.of_python = of_python
         return batched
 
     def array(self, block: Value) -> Any:
@@ -89,6 +95,8 @@ class BatchValues(BlocksLevel):
             if not self.carries(leaf):
                 return leaf
             y = leaf.block[k]
+            if type(leaf) is BatchedNumber and leaf.of_python:
+                return y.item()
             return y[...] if type(leaf) is BatchedArray and not shape_of(y) else y
 
         return replaced(of_item, x)

@@ -30,15 +30,21 @@ class _Batched(Observed):
 
 
 class BatchedNumber(_Batched, TracedNumber):
-    """A number for each item of a batch."""
+    """A number for each item of a batch.
 
-    __slots__ = ("block",)
+    Python's where ``of_python``, as ``x.item()`` and ``math.sin(x)`` give it: it raises where it is
+    divided by zero, and NumPy's does not.
+    """
 
-    __class__ = property(lambda self: self.dtype.type)
+    __slots__ = ("block", "of_python")
+    of_python: bool
+
+    __class__ = property(lambda self: type(self.sample))
 
     @property
     def sample(self) -> Any:
-        return sample_of(self.block)
+        sample = sample_of(self.block)
+        return sample.item() if self.of_python else sample
 
     @property
     def dtype(self) -> Any:
@@ -50,6 +56,7 @@ class BatchedNumber(_Batched, TracedNumber):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if dtype is None and self.dtype.kind in "fc":
+            self.at_level.made_objects = True
             return TracedNumber.__array__(self)  # of one batched number: np.array([x, y])
         return Observed.__array__(self, dtype, copy)
 

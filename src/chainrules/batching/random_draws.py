@@ -4,15 +4,19 @@ The generators that it can reach are found by its names: its variables, argument
 attributes of its objects, and those of the functions that it names. A state that has changed tells.
 """
 
-import functools
 import random
 import types
 from typing import Any
 
 import numpy as np
 
-from ..rules.rulesets.functions.executors.elsewhere import reached
+from ..rules.containers import LEAVES
+from ..rules.rulesets.functions.executors.elsewhere import codes_of, reached
 
+# What holds no generator, and is most of what a function reads.
+_PLAIN = frozenset(LEAVES) - {
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType,
+}  # fmt: skip
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _OF_THE_PROCESS: tuple[Any, ...] = (random.random, np.random.random)
 
@@ -22,7 +26,9 @@ class Generators:
 
     def __init__(self, f: Any, call: tuple) -> None:
         found: dict[int, Any] = {}
-        for x, _ in (*reached(f), *reached(call)):
+        args, kwargs = call
+        given = [x for x in (*args, *kwargs.values()) if type(x) not in _PLAIN]
+        for x, _ in reached((f, *given) if given else f, _PLAIN):
             for y in _bound(x):
                 if isinstance(y, _GENERATORS):
                     found[id(y)] = y
@@ -51,15 +57,9 @@ def _bound(x: Any) -> tuple:
     """Return ``x``, or the generators of the process that it draws from."""
     if type(x) is types.BuiltinFunctionType:
         return (x.__self__,)  # normal of numpy.random
-    if type(x) is types.FunctionType and _names_random(x.__code__):
+    if type(x) is types.FunctionType and any("random" in code.co_names for code in codes_of(x)):
         return tuple([draw.__self__ for draw in _OF_THE_PROCESS])
     return (x,)
-
-
-@functools.lru_cache(maxsize=1024)
-def _names_random(code: types.CodeType) -> bool:
-    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
-    return "random" in code.co_names or any(map(_names_random, inner))
 
 
 def _state(x: Any) -> Any:

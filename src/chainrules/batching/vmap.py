@@ -90,13 +90,14 @@ def vmap(
 
     @door
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
-        args, kwargs = taken(args), taken(kwargs)
-        by_place, by_name = axes_of_call(f, in_axes, args, kwargs)
+        placed = tuple([taken(x) for x in args])
+        named = {k: taken(x) for k, x in kwargs.items()}
+        by_place, by_name = axes_of_call(f, in_axes, placed, named)
         given = [
-            *[leaf for k, x in enumerate(args) for leaf in paired(x, by_place[k], f"argument {k}")],
-            *[leaf for k, x in kwargs.items() for leaf in paired(x, by_name[k], f"argument {k!r}")],
+            *[y for k, x in enumerate(placed) for y in paired(x, by_place[k], f"argument {k}")],
+            *[y for k, x in named.items() for y in paired(x, by_name[k], f"argument {k!r}")],
         ]
-        batch = Batch(f, (args, kwargs), given, axis_size, ways)
+        batch = Batch(f, (placed, named), given, axis_size, ways)
         return batch.results(out_axes)
 
     return titled(batched, "vmap", vmap, f, in_axes, out_axes, axis_size, ways)

@@ -9,7 +9,7 @@ import functools
 import random
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -49,23 +49,30 @@ def refuse_state(f: Any, known: set[int], name: str) -> None:
             )
 
 
-def reached(f: Any) -> Iterator[tuple[Any, str]]:
-    """Yield what ``f`` can read, with the place that holds it where it is not sent with ``f``."""
+def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]:
+    """Yield what ``f`` can read, with the place that holds it where it is not sent with ``f``.
+
+    Of types ``without`` is yielded nothing.
+    """
     seen: dict[int, Any] = {}
     waiting: list[tuple[Any, str]] = [(f, "")]
     while waiting:
         x, place = waiting.pop()
         cls = type(x)
-        if id(x) in seen or (isinstance(x, type) and cls is not type and not _is_users(x)):
+        if cls in without or id(x) in seen:
+            continue
+        if isinstance(x, type) and cls is not type and not _is_users(x):
             continue
         seen[id(x)] = x
         yield x, place
-        if isinstance(x, functools.partial):
-            waiting += [(part, place) for part in (x.func, x.args, x.keywords)]
-        elif isinstance(x, types.MethodType):
-            waiting += [(x.__func__, place), (x.__self__, place)]
-        elif isinstance(x, types.FunctionType):
+        if cls is tuple or cls is list or cls is dict:
+            waiting += [(part, place) for part in (x.values() if cls is dict else x)]
+        elif cls is types.FunctionType:
             waiting += variables_of(x, place) if _is_users(x) else ()
+        elif isinstance(x, functools.partial):
+            waiting += [(part, place) for part in (x.func, x.args, x.keywords)]
+        elif cls is types.MethodType:
+            waiting += [(x.__func__, place), (x.__self__, place)]
         elif isinstance(x, type):
             named = f"the class {x.__name__}"
             waiting += [(part, named) for part in vars(x).values()] if _is_users(x) else ()
@@ -80,11 +87,10 @@ def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]
     held = [content(cell) for cell in f.__closure__ or ()]
     for x in held:
         yield x, place
-    yield f.__defaults__ or (), place
-    yield f.__kwdefaults__ or {}, place
-    codes = [f.__code__]
-    for code in codes:
-        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    yield from [(x, place) for x in (f.__defaults__, f.__kwdefaults__) if x]
+    for code in codes_of(f):
+        if not code.co_names:
+            continue
         modules: list[Any] = [x for x in held if isinstance(x, types.ModuleType)]
         for name in code.co_names:
             if name in f.__globals__:
@@ -99,6 +105,14 @@ def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]
                 yield x, f"the module {module.__name__}"
                 if isinstance(x, types.ModuleType) and x not in modules:
                     modules.append(x)
+
+
+def codes_of(f: types.FunctionType) -> list[types.CodeType]:
+    """Return the code of ``f``, and of the functions that it makes."""
+    codes = [f.__code__]
+    for code in codes:
+        codes += [part for part in code.co_consts if type(part) is types.CodeType]
+    return codes
 
 
 def _is_by_name(f: types.FunctionType) -> bool:

@@ -1,0 +1,74 @@
+"""Results of a batch put together: those of its ways, in the order of the items."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..config import BatchError, user_line
+from ..rules import children, dtype_of, name_of, shape_of, spread, value
+from ..rules.containers import LEAVES
+
+
+class Stacked:
+    """A result with the items along its first axis."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+
+LEAVES.add(Stacked)
+
+
+def stacked(results: list) -> Any:
+    if dtype_of(results[0]) is None and not isinstance(results[0], int):
+        return results[0]
+    return Stacked(np.stack(results))
+
+
+def none_of(leaf: Any) -> Any:
+    if dtype_of(leaf) is None and not isinstance(leaf, int):
+        return leaf
+    return Stacked(np.zeros((0, *shape_of(leaf)), np.asarray(value(leaf)).dtype))
+
+
+def joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
+    """Put the results of all ways together, in the order of the items."""
+    parts = list(parts)
+    nodes: list[Any] = [children(y) for y, _, _ in parts]
+    first: Any = nodes[0]
+    if first is not None:
+        same = all(node is not None and node.keys == first.keys for node in nodes)
+        if not same or len({type(y) for y, _, _ in parts}) > 1:
+            raise _unlike([y for y, _, _ in parts], "containers", f)
+        columns = zip(*[node.values for node in nodes], strict=True)
+        return first.rebuild(
+            [
+                joined([(y, level, n) for y, (_, level, n) in zip(column, parts)], order, f)
+                for column in columns
+            ]
+        )
+    blocks = []
+    for y, level, count in parts:
+        if level is not None and level.carries(y):
+            blocks.append(y.block)
+        elif dtype_of(y) is None and not isinstance(y, int):
+            if all(part[0] is y or part[0] == y for part in parts):
+                return y
+            raise _unlike([y for y, _, _ in parts], "types", f)
+        else:
+            blocks.append(spread(y, count))
+    if len({shape_of(block)[1:] for block in blocks}) > 1:
+        raise _unlike(blocks, "shapes", f)
+    return Stacked(np.concatenate(blocks)[order])
+
+
+def _unlike(results: list, what: str, f: Callable) -> BatchError:
+    told = {str(shape_of(x)[1:]) if what == "shapes" else type(x).__name__ for x in results}
+    return BatchError(
+        f"{name_of(f)} gives results of different {what} for different items: "
+        f"{', '.join(sorted(told))}, in {user_line()}.\n"
+        "  they have no place in one array: write cr.map(f, list(xs)), which gives a list"
+    )

@@ -28,7 +28,7 @@ from ...rules import (
     name_of,
     next_level,
 )
-from ...rules.containers import LEAVES, Within, iterate_leaves, replaced
+from ...rules.containers import Within, iterate_leaves, replaced
 from ...rules.engines.buffers import is_writer, settled
 from ...rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
 from ...rules.linear.steps import Slot, part_at
@@ -48,8 +48,7 @@ from .liveness import planned
 from .predicates import DIVISIONS, NUMBERS, PLAIN, RECORDED, TRUTH, VALUE
 from .recorded_values import RecordedArray, RecordedNumber
 
-_array = np.ndarray
-_OPERANDS = frozenset({*RECORDED, float, np.float64, int})
+_array, _OPERANDS = np.ndarray, frozenset({*RECORDED, float, np.float64, int})
 
 
 class Recorder(Level):
@@ -418,6 +417,4 @@ class Recorder(Level):
                 return about.plain_slice(x)
             return x if plain is None else plain(x)
 
-        if type(x) is tuple and LEAVES.issuperset(map(type, x)):  # as nearly always
-            return tuple(map(leaf, x))
-        return x if type(x) is dict and not x else replaced(leaf, x)
+        return replaced(leaf, x)

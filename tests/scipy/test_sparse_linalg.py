@@ -209,7 +209,8 @@ def test_operators_are_linear():
     same_derivatives(lambda x: x @ operator, lambda x: x @ a, B)
     same_derivatives(lambda x: operator.H @ x, lambda x: np.conj(a.T) @ x, B + 2j)
     same_derivatives(lambda x: operator**2 @ x, lambda x: a @ (a @ x), B)
-    for again in (copy.copy(operator), pickle.loads(pickle.dumps(operator))):
+    copies = copy.copy(operator), copy.deepcopy(operator), pickle.loads(pickle.dumps(operator))
+    for again in copies:
         same_derivatives(lambda x: again @ x, lambda x: a @ x, B)  # noqa: B023
     two = operator + 2 * operator.T
     same_derivatives(lambda x: two @ x, lambda x: (a + 2 * a.T) @ x, B)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value
+from .... import composed, library_value, value
 from .samples import floats, in_one_axis
 
 # ---- entropy ----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def estimated_cdf(x, y, method="linear", axis=0, *, own):
     x, y = (np.reshape(x, (*(1,) * (ndim - np.ndim(x)), *np.shape(x))) for x in (x, y))
     x, y = np.sort(np.moveaxis(x, axis, -1), axis=-1), np.moveaxis(y, axis, -1)
     n, (a, b) = np.shape(x)[-1], CONTINUOUS_CDFS[method]
-    place = np.clip(pieces_of(value(x), value(y)), min(1, n - 1), n - 1)
+    place = np.clip(library_value(pieces_of, (x, y), {}), min(1, n - 1), n - 1)
     x = np.broadcast_to(x, (*np.shape(place)[:-1], n))
     low = np.take_along_axis(x, np.maximum(place - 1, 0), axis=-1)
     high = np.take_along_axis(x, place, axis=-1)

@@ -12,8 +12,8 @@ import chainrules as cr
 
 # Each point is recorded anew, or the second one is: they give texts of the numbers, the user's
 # function is called by SciPy (funm), SciPy works on a sparse matrix whose entries are recorded
-# (svds, before 1.18), or what holds at the first point alone is looked at: a coefficient of a section that is 0
-# (sos2zpk), a matrix that is symmetric (is_valid_dm).
+# (svds, before 1.18), or what holds at the first point alone is looked at: a coefficient of a
+# section that is 0 (sos2zpk), a matrix that is symmetric (is_valid_dm).
 RECORDED_ANEW = {
     "numpy.array2string", "numpy.array_repr", "numpy.array_str", "chainrules.scipy.linalg.funm",
     "scipy.sparse.linalg._eigen._svds.svds", "chainrules.scipy.signal.sos2zpk",

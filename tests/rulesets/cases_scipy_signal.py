@@ -339,13 +339,14 @@ if hasattr(signal, "freqz_sos"):
     FIXED[signal.freqz_sos] = (0,)
 WITHOUT_CASES = {
     getattr(scipy.signal, name)
-    for name in """
-        argrelextrema argrelmax argrelmin check_COLA check_NOLA choose_conv_method
-        correlation_lags find_peaks_cwt findfreqs max_len_seq square unit_impulse
-    """.split()
+    for name in (
+        "argrelextrema", "argrelmax", "argrelmin", "check_COLA", "check_NOLA",
+        "choose_conv_method", "correlation_lags", "find_peaks_cwt", "findfreqs",
+        "max_len_seq", "square", "unit_impulse",
+    )
 } | {
     f for f in cr.rrule.methods if "rulesets.scipy.signal" in (getattr(f, "__module__", None) or "")
-}
+}  # fmt: skip
 OF_ONE_DTYPE = {
     signal.sosfreqz,
     getattr(signal, "freqz_sos", None),

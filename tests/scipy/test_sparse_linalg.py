@@ -222,6 +222,21 @@ def test_operators_are_linear():
         cr.grad(lambda x: linalg.aslinearoperator(banded(x)).shape[0] * x[0])(DIAGONALS)
 
 
+@pytest.mark.skipif(not hasattr(scipys.linalg.LinearOperator, "rdot"), reason="since SciPy 1.18")
+def test_operators_take_batches():
+    a = A.toarray() * (1 + 1j)
+    operator = linalg.aslinearoperator(a)
+    rows, stack = np.random.default_rng(4).normal(size=(N, N)), np.ones((2, N, 3)) * B[:, None]
+    same_derivatives(lambda x: operator.matvec(x), lambda x: x @ a.T, rows)
+    same_derivatives(lambda x: operator.rmatvec(x), lambda x: x @ np.conj(a), rows[:2])
+    same_derivatives(lambda x: operator.rdot(x), lambda x: x @ a, rows[:2])
+    same_derivatives(lambda x: operator @ x, lambda x: a @ x, stack)
+    same_derivatives(lambda x: x @ operator, lambda x: x @ a, np.swapaxes(stack, 1, 2))
+    several = linalg.aslinearoperator(np.stack([a, a]))
+    with pytest.raises(cr.MissingRuleError, match="write one operator for each"):
+        cr.jvp(lambda x: several @ x, (B,), (B,))
+
+
 # ---- functions of matrices ------------------------------------------------------------------
 
 

@@ -271,6 +271,12 @@ class KeptNumber:
             getattr(super(Follows, type(polynomial)), self.name).__set__(polynomial, number)
 
 
+def polynomial_of(cls, state):
+    polynomial = object.__new__(cls)
+    vars(polynomial).update(state)
+    return polynomial
+
+
 class Follows(metaclass=StandIn):
     """Mixin for SciPy's classes of piecewise polynomials: points and coefficients may be traced.
 
@@ -306,6 +312,11 @@ class Follows(metaclass=StandIn):
         if innermost(getattr(tck, "tck", tck)) is not None:
             refuse("PPoly.from_spline", "write BSpline(t, c, k), which has nearly the same methods")
         return super().from_spline(tck, extrapolate)
+
+    def __reduce_ex__(self, protocol):
+        if self._traced is None:
+            return super().__reduce_ex__(protocol)
+        return polynomial_of, (type(self), vars(self))  # of SciPy's own state it has nothing
 
     def is_followed(self, *args):
         return self._traced is not None or innermost(args) is not None

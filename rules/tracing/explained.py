@@ -112,6 +112,7 @@ _RAISERS = ("builtins", "ctypes", "numpy")
 _EXITS = (
     "Error setting single item of array|is not JSON serializable|REFS_OK|"
     "'NotImplementedType' object has no attribute 'reindex_like'|"  # s += x, of pandas
+    "'(DataArray|Variable)' object has no attribute 'chunks'|"  # of xarray, since Python 3.12
     "incompatible function arguments|No matching signature found|"  # pybind11, Cython
     r"Multiple namespaces for array inputs|<Quantity traced\("  # astropy's, without axes
 )
@@ -142,6 +143,10 @@ _WRITE = {
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
     "numpy.ma.": _NO_MASK,
     "reindex_like": "s = s + x in place of s += x",
+    "has no attribute 'chunks'": (
+        "groups.map(lambda g: g - g.mean()) in place of groups - groups.mean(), and leave out "
+        "questions after the chunks of what is traced"
+    ),
     "Iterator operand": "for index, v in np.ndenumerate(x), or for v in x.flat",
     "a bytes-like object is required": (
         "np.asarray(x).view(cls), for an array of a class of its own that holds a traced one; "

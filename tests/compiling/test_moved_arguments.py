@@ -5,19 +5,22 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy
 from test_every_rule import CASES, Case, kind_of, name_of
 
 import chainrules as cr
 
 # Each point is recorded anew, or the second one is: they give texts of the numbers, the user's
 # function is called by SciPy (funm), SciPy works on a sparse matrix whose entries are recorded
-# (svds), or what holds at the first point alone is looked at: a coefficient of a section that is 0
-# (sos2zpk), a matrix that is symmetric (is_valid_dm).
+# (svds, before 1.18), or what holds at the first point alone is looked at: a coefficient of a
+# section that is 0 (sos2zpk), a matrix that is symmetric (is_valid_dm).
 RECORDED_ANEW = {
     "numpy.array2string", "numpy.array_repr", "numpy.array_str", "chainrules.scipy.linalg.funm",
     "scipy.sparse.linalg._eigen._svds.svds", "chainrules.scipy.signal.sos2zpk",
     "chainrules.scipy.spatial.distance.is_valid_dm",
 }  # fmt: skip
+if np.lib.NumpyVersion(scipy.__version__) >= "1.18.0":
+    RECORDED_ANEW.remove("scipy.sparse.linalg._eigen._svds.svds")
 # They run uncompiled, or say why they cannot.
 LOUD = {
     "chainrules.scipy.linalg.fractional_matrix_power",
@@ -33,8 +36,10 @@ def case_of(f):
 def is_compared(f):
     if name_of(f) == "numpy.row_stack":
         return False  # it warns that it goes
-    case = case_of(f)
-    return not case.integers and all(kind_of(x) == "f" for x in case.numbers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of functions that go
+        case = case_of(f)
+        return not case.integers and all(kind_of(x) == "f" for x in case.numbers)
 
 
 @pytest.mark.parametrize("f", [pytest.param(f, id=name_of(f)) for f in CASES])

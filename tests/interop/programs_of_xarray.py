@@ -61,6 +61,7 @@ PROGRAMS = {
         lat=xr.DataArray([0, 1, 1], dims="p"), lon=xr.DataArray([0, 2, 2], dims="p")
     ),
     "groupby anomaly": anomalies,
+    "groupby anomaly by map": lambda a: by_month(a).map(lambda g: g - g.mean("time")),
     "groupby mean": lambda a: by_month(a).mean(),
     "groupby sum": lambda a: by_month(a).sum(),
     "groupby bins": lambda a: a.groupby_bins("time", [-1, 4, 8, 12]).mean(),

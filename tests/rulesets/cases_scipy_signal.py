@@ -304,6 +304,10 @@ CASES: dict = {
     signal.peak_prominences: [case(LONG, scipy.signal.find_peaks(LONG)[0])],
     signal.find_peaks: [case(LONG, 0.3), case(LONG, 0.3, width=0.1)],
 }
+if hasattr(signal, "whittaker_henderson"):
+    CASES[signal.whittaker_henderson] = [
+        case(LONG, lamb=3.7), case(LONG, lamb=0.2, order=3), case(LONG, lamb=2.0, weights=LONG**2),
+    ]  # fmt: skip
 CASES[signal.lombscargle] = [
     case(np.arange(9) + 0.2 * real(9), real(9), OMEGA + 0.2, **options)
     for options in (
@@ -335,23 +339,14 @@ if hasattr(signal, "freqz_sos"):
     FIXED[signal.freqz_sos] = (0,)
 WITHOUT_CASES = {
     getattr(scipy.signal, name)
-    for name in [
-        "argrelextrema",
-        "argrelmax",
-        "argrelmin",
-        "check_COLA",
-        "check_NOLA",
-        "choose_conv_method",
-        "correlation_lags",
-        "find_peaks_cwt",
-        "findfreqs",
-        "max_len_seq",
-        "square",
-        "unit_impulse",
-    ]
+    for name in (
+        "argrelextrema", "argrelmax", "argrelmin", "check_COLA", "check_NOLA",
+        "choose_conv_method", "correlation_lags", "find_peaks_cwt", "findfreqs",
+        "max_len_seq", "square", "unit_impulse",
+    )
 } | {
     f for f in cr.rrule.methods if "rulesets.scipy.signal" in (getattr(f, "__module__", None) or "")
-}
+}  # fmt: skip
 OF_ONE_DTYPE = {
     signal.sosfreqz,
     getattr(signal, "freqz_sos", None),

@@ -97,6 +97,8 @@ cases(scipys.find, case(E))(lambda e: sparse.find(array(e))[2])
 if hasattr(scipys, "swapaxes"):
     entered("swapaxes", lambda e: sparse.swapaxes(array(e), 0, 1))
     entered("permute_dims", lambda e: sparse.permute_dims(array(e), (1, 0)))
+if hasattr(scipys, "matrix_transpose"):
+    entered("matrix_transpose", lambda e: sparse.matrix_transpose(array(e)))
 
 cases(operators.multiplied, case(X), case(XX))(lambda x: CONSTANT @ x)
 

@@ -108,6 +108,16 @@ CASES: dict = {
 }  # fmt: skip
 if "sum_check" in inspect.signature(stats.chisquare).parameters:
     CASES[stats.chisquare].append(case(P, W, ddof=1, sum_check=False))
+if hasattr(stats, "estimated_cdf"):
+    methods = "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "inverted_cdf"
+    apart = np.reshape(np.arange(15.0) * 4 % 15, (5, 3))
+    CASES[stats.estimated_cdf] = [
+        case(apart[:, 0], np.array([2.3, 5.6, 99.0])), case(apart[0], 2.6),
+        case(apart, apart[:2] + 0.3), case(apart, 7.1, axis=-1), case(apart, 7.7, axis=None),
+        *(case(apart[:, 0], np.array([6.2, 8.6]), method=m) for m in methods),
+    ]  # fmt: skip
+if "axis" in inspect.signature(stats.expectile).parameters:
+    CASES[stats.expectile] += [case(A, 0.3, axis=1, keepdims=True), case(A, weights=W, axis=None)]
 CASES[stats.lmoment] = [case(X), case(A, 3), case(A, [2, 4], axis=0, standardize=False)]
 OF_ONE_DTYPE = set(CASES)
 TOLERANCES = {stats.expectile: 1e-5}  # SciPy looks for it by steps

@@ -38,7 +38,8 @@ def test_a_chirp_at_complex_times_is_a_cosine(method):
 
 
 def test_a_line_through_complex_numbers_is_refused():
-    with pytest.raises(cr.MissingRuleError, match="no rule for complex numbers"):
+    """Since SciPy 1.18 it takes none itself."""
+    with pytest.raises((cr.MissingRuleError, TypeError), match=r"complex numbers|'stdtr' not supp"):
         cr.grad(lambda z: np.abs(stats.linregress(z, 2 * Z).slope))(Z)
 
 

@@ -1,5 +1,6 @@
 """Classes that a user derives from SciPy's, in a module that is adopted."""
 
+import copy
 import sys
 import types
 
@@ -163,6 +164,15 @@ def test_an_object_is_of_its_class_whatever_it_is_made_of(module):
         return p(0.5)
 
     assert cr.grad(f)(1.1) == pytest.approx(2 * 0.5)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_is_followed_as_well(module, copied):
+    def f(t):
+        return copied(module.Polynomials(module.coefficients(t), [0.0, 1.0, 2.0]))(0.5)
+
+    assert cr.grad(f)(1.1) == pytest.approx(2 * 0.5)
+    assert f(1.1) == pytest.approx(cr.value_and_grad(f)(1.1)[0])
 
 
 BASES = "interp1d", "RegularGridInterpolator", "BSpline", "UnivariateSpline"

@@ -1,6 +1,7 @@
 """tanhsinh, nsum, cubature: value, both modes and second order, by differences of SciPy's own."""
 
 import dataclasses
+import inspect
 import warnings
 
 import checks_of_objects as checks
@@ -59,6 +60,16 @@ def test_limits():
     check(lambda k, a: area(lambda t: np.exp(-k * t), INF, a), K, 0.2)
     assert cr.grad(lambda b: area(lambda t: np.exp(-t), 0, b))(INF) == 0
     assert cr.grad(lambda b: area(lambda t: np.exp(t), b, 0.7))(0.7) == pytest.approx(-np.exp(0.7))
+
+
+@pytest.mark.skipif(
+    "kwargs" not in inspect.signature(plain.tanhsinh).parameters, reason="not in this SciPy"
+)
+def test_arguments_by_name():
+    named = {"a": 0.0, "b": 1.2}
+    f = lambda t, c, *, k: np.exp(-k * t) * c  # noqa: E731
+    check(lambda k, c: area(f, **named, args=(c,), kwargs={"k": k}), K, Q)
+    check(lambda k, c: total(f, 0, 20, args=(c,), kwargs={"k": k}), K, Q)
 
 
 def test_singular_at_an_end():

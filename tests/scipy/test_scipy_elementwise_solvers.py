@@ -1,5 +1,7 @@
 """scipy.optimize.elementwise: roots and minima, each entry of an array its own."""
 
+import inspect
+
 import numpy as np
 import pytest
 from modules_of_text import module_of
@@ -49,6 +51,30 @@ def test_minima(a):
     expected = (minimum(a + step) - minimum(a - step)) / (2 * step)
     np.testing.assert_allclose(cr.grad(lambda a: np.sum(minimum(a)))(a), expected, rtol=1e-4)
     np.testing.assert_allclose(cr.jvp(minimum, (a,), (a * 0 + 1.0,))[1], expected, rtol=1e-4)
+
+
+@pytest.mark.skipif(
+    "kwargs" not in inspect.signature(elementwise.find_root).parameters, reason="not in this SciPy"
+)
+@pytest.mark.parametrize("a", POINTS, ids=["number", "array", "matrix"])
+def test_arguments_by_name(a):
+    def root(a, b=1.0):
+        f, brackets = lambda x, b, *, a: x**3 - a * b, (0.0, 3.0)
+        return elementwise.find_root(f, brackets, args=(b,), kwargs={"a": a}).x
+
+    def minimum(a):
+        f, brackets = lambda x, *, a: (x - a) ** 4 + x**2, (-1.0, 0.5 * a, 2.0 * a)
+        return elementwise.find_minimum(f, brackets, kwargs={"a": a}).x
+
+    slope, step = a ** (-2 / 3) / 3, 1e-3
+    np.testing.assert_allclose(cr.grad(lambda a: np.sum(root(a)))(a), slope, rtol=1e-10)
+    np.testing.assert_allclose(cr.jvp(root, (a, 1.0), (a * 0 + 2.0, 0.0))[1], 2 * slope, rtol=1e-10)
+    expected = (minimum(a + step) - minimum(a - step)) / (2 * step)
+    np.testing.assert_allclose(cr.jvp(minimum, (a,), (a * 0 + 1.0,))[1], expected, rtol=1e-4)
+    with pytest.raises(cr.MissingRuleError, match="find_root needs no more"):
+        cr.grad(lambda a: elementwise.bracket_root(lambda x, a: x - a, 0.0, kwargs={"a": a}).xl)(
+            3.0
+        )
 
 
 def test_brackets_are_refused_in_words():

@@ -209,7 +209,8 @@ def test_operators_are_linear():
     same_derivatives(lambda x: x @ operator, lambda x: x @ a, B)
     same_derivatives(lambda x: operator.H @ x, lambda x: np.conj(a.T) @ x, B + 2j)
     same_derivatives(lambda x: operator**2 @ x, lambda x: a @ (a @ x), B)
-    for again in (copy.copy(operator), pickle.loads(pickle.dumps(operator))):
+    copies = copy.copy(operator), copy.deepcopy(operator), pickle.loads(pickle.dumps(operator))
+    for again in copies:
         same_derivatives(lambda x: again @ x, lambda x: a @ x, B)  # noqa: B023
     two = operator + 2 * operator.T
     same_derivatives(lambda x: two @ x, lambda x: (a + 2 * a.T) @ x, B)
@@ -219,6 +220,21 @@ def test_operators_are_linear():
         cr.grad(lambda x: np.sum(np.real(operator @ x)))(np.ones(2))
     with pytest.raises(cr.MissingRuleError, match="an operator of SciPy's is constant"):
         cr.grad(lambda x: linalg.aslinearoperator(banded(x)).shape[0] * x[0])(DIAGONALS)
+
+
+@pytest.mark.skipif(not hasattr(scipys.linalg.LinearOperator, "rdot"), reason="since SciPy 1.18")
+def test_operators_take_batches():
+    a = A.toarray() * (1 + 1j)
+    operator = linalg.aslinearoperator(a)
+    rows, stack = np.random.default_rng(4).normal(size=(N, N)), np.ones((2, N, 3)) * B[:, None]
+    same_derivatives(lambda x: operator.matvec(x), lambda x: x @ a.T, rows)
+    same_derivatives(lambda x: operator.rmatvec(x), lambda x: x @ np.conj(a), rows[:2])
+    same_derivatives(lambda x: operator.rdot(x), lambda x: x @ a, rows[:2])
+    same_derivatives(lambda x: operator @ x, lambda x: a @ x, stack)
+    same_derivatives(lambda x: x @ operator, lambda x: x @ a, np.swapaxes(stack, 1, 2))
+    several = linalg.aslinearoperator(np.stack([a, a]))
+    with pytest.raises(cr.MissingRuleError, match="write one operator for each"):
+        cr.jvp(lambda x: several @ x, (B,), (B,))
 
 
 # ---- functions of matrices ------------------------------------------------------------------

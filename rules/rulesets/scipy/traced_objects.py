@@ -52,6 +52,18 @@ def refuse_derived(cls):
         )
 
 
+def by_position(own, f, args, options):
+    """Return ``f`` and ``args`` of a call with its ``kwargs`` (since SciPy 1.18) behind them."""
+    if not options.get("kwargs") or "kwargs" not in inspect.signature(own).parameters:
+        return f, args
+    given, count = options.pop("kwargs"), len(args)
+
+    def of_all(x, *args):
+        return f(x, *args[:count], **dict(zip(given, args[count:])))
+
+    return of_all, (*args, *given.values())
+
+
 class MadeInSteps:
     """SciPy's object of recorded values, ``cls(*args, **kwargs)``: each step makes it anew.
 

@@ -11,6 +11,7 @@ from scipy import integrate
 
 from .....config import user_line
 from .... import array_of, value, with_values
+from ..traced_objects import by_position
 from .double_exponential import integrated, nodes_of
 from .quadrature import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
@@ -27,6 +28,7 @@ class ElementwiseCall:
     def __init__(self, name, f, limits, args, log, options):
         self.name, self.log, self.line = name, log, user_line()
         args = args if isinstance(args, tuple) else (args,)
+        f, args = by_position(getattr(integrate, name), f, args, options)
         self.build, self.parameters, self.traced = rebuilt(name, (f, args, tuple(limits.values())))
         known = f, args, tuple(limits.values())
         if not self.traced:
@@ -109,7 +111,7 @@ class ElementwiseCall:
 
 
 def tanhsinh(f, a, b, *, args=(), log=False, **options):
-    options = {name: value(x) for name, x in options.items()}
+    options = {name: x if name == "kwargs" else value(x) for name, x in options.items()}
     call = ElementwiseCall("tanhsinh", f, {"a": a, "b": b}, args, log, options)
     if not call.traced:
         return call.answer

@@ -15,8 +15,8 @@ from .refined import stand_ins
 TERMS, FIRST_LEVEL, LAST_LEVEL = 16, 2, 8  # at level 0, and four times as many at each level
 
 
-def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None):
-    given = {"maxterms": maxterms, "tolerances": tolerances}
+def nsum(f, a, b, *, step=1, args=(), log=False, maxterms=2**20, tolerances=None, **options):
+    given = {"maxterms": maxterms, "tolerances": tolerances, **options}
     call = ElementwiseCall("nsum", f, {"a": a, "b": b, "step": step}, args, log, given)
     if not call.traced:
         return call.answer

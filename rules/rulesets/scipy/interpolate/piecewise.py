@@ -250,6 +250,33 @@ def traced_ppoly(c, x, extrapolate=None, axis=0):
     return TracedPPoly(c, as_float(x), extrapolate, axis)
 
 
+class KeptNumber:
+    """Descriptor of a number of a piecewise polynomial: SciPy's own, until one is traced."""
+
+    def __set_name__(self, cls, name):
+        self.name = name
+
+    def __get__(self, polynomial, cls=None):
+        if polynomial is None:
+            return self
+        if polynomial._traced is None:
+            return getattr(super(Follows, polynomial), self.name)
+        return getattr(polynomial._traced, self.name)
+
+    def __set__(self, polynomial, number):
+        if polynomial.is_followed(number):
+            polynomial._traced = polynomial.followed()
+            setattr(polynomial._traced, self.name, number)
+        else:
+            getattr(super(Follows, type(polynomial)), self.name).__set__(polynomial, number)
+
+
+def polynomial_of(cls, state):
+    polynomial = object.__new__(cls)
+    vars(polynomial).update(state)
+    return polynomial
+
+
 class Follows(metaclass=StandIn):
     """Mixin for SciPy's classes of piecewise polynomials: points and coefficients may be traced.
 
@@ -258,7 +285,8 @@ class Follows(metaclass=StandIn):
     """
 
     made: Any = staticmethod(traced_ppoly)
-    _traced: Any = None  # coefficients and breakpoints, if any of them is traced
+    _traced: Any = None  # the polynomial as a TracedPPoly, if any of its numbers is traced
+    c, x, extrapolate, axis = KeptNumber(), KeptNumber(), KeptNumber(), KeptNumber()
 
     def __new__(cls, *args, **kwargs):
         if is_derived(cls) or innermost((*args, *kwargs.values())) is None:
@@ -269,14 +297,14 @@ class Follows(metaclass=StandIn):
         if innermost((*args, *kwargs.values())) is None:
             super().__init__(*args, **kwargs)
         else:
-            self._keep(*self.made(*args, **kwargs).numbers)
+            self._traced = self.made(*args, **kwargs)
 
     @classmethod
     def construct_fast(cls, c, x, extrapolate=None, axis=0):
         if innermost((c, x)) is None:
             return super().construct_fast(c, x, extrapolate, axis)
         self = object.__new__(cls)
-        self._keep(c, x, True if extrapolate is None else extrapolate, axis)
+        self._traced = TracedPPoly(c, x, True if extrapolate is None else extrapolate, axis)
         return self
 
     @classmethod
@@ -285,36 +313,16 @@ class Follows(metaclass=StandIn):
             refuse("PPoly.from_spline", "write BSpline(t, c, k), which has nearly the same methods")
         return super().from_spline(tck, extrapolate)
 
-    def _keep(self, c, x, extrapolate, axis):
-        self._traced, self.extrapolate, self.axis = (c, x), extrapolate, axis
-
-    @property
-    def c(self):
-        return super().c if self._traced is None else self._traced[0]
-
-    @c.setter
-    def c(self, c):
-        if self.is_followed(c):
-            self._traced = c, self.x
-        else:
-            super(Follows, type(self)).c.__set__(self, c)
-
-    @property
-    def x(self):
-        return super().x if self._traced is None else self._traced[1]
-
-    @x.setter
-    def x(self, x):
-        if self.is_followed(x):
-            self._traced = self.c, x
-        else:
-            super(Follows, type(self)).x.__set__(self, x)
+    def __reduce_ex__(self, protocol):
+        if self._traced is None:
+            return super().__reduce_ex__(protocol)
+        return polynomial_of, (type(self), vars(self))  # of SciPy's own state it has nothing
 
     def is_followed(self, *args):
         return self._traced is not None or innermost(args) is not None
 
     def followed(self):
-        return TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
+        return self._traced or TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
 
     def __call__(self, x, nu=0, extrapolate=None):
         if self.is_followed(x):

@@ -22,9 +22,10 @@ def as_sites(points):
 # ---- triangles ----------------------------------------------------------------------------------
 
 
-def triangles_around(own, xi):
+def triangles_around(own, xi, tolerance):
     """Return the triangles of SciPy's that the plain ``xi`` lie in, or -1, and their corners."""
-    found = own.tri.find_simplex(xi if own.scale is None else (xi - own.offset) / own.scale)
+    xi = xi if own.scale is None else (xi - own.offset) / own.scale
+    found = own.tri.find_simplex(xi, tol=tolerance * 100 * np.finfo(float).eps)
     return found, own.tri.simplices[np.maximum(found, 0)]
 
 
@@ -34,9 +35,9 @@ def on_triangles(points, values, fill_value=math.nan, rescale=False):
     own = scipys_object(interpolate.LinearNDInterpolator, given, {})
     sites, values = as_sites(points), as_float(values)
 
-    def formula(*xi):
+    def formula(*xi, simplex_tolerance=1.0):
         xi = as_points(xi if len(xi) > 1 else xi[0], np.shape(sites)[1])
-        found, corners = told_by(own, triangles_around, xi)
+        found, corners = told_by(own, triangles_around, xi, simplex_tolerance)
         base = sites[corners[..., -1]]
         edges = np.stack([sites[corners[..., d]] - base for d in range(np.shape(sites)[1])], -1)
         share = np.linalg.solve(edges, (xi - base)[..., None])[..., 0]
@@ -80,7 +81,9 @@ class NearestNDInterpolator(Interpolates, interpolate.NearestNDInterpolator):
 
 
 @composed(interpolate.griddata, value="own")
-def griddata(points, values, xi, method="linear", fill_value=math.nan, rescale=False):
+def griddata(
+    points, values, xi, method="linear", fill_value=math.nan, rescale=False, simplex_tolerance=1.0
+):
     sites = as_sites(points)
     ndim = np.shape(sites)[-1] if np.ndim(sites) > 1 else 1
     if ndim == 1:
@@ -92,7 +95,8 @@ def griddata(points, values, xi, method="linear", fill_value=math.nan, rescale=F
         refuse("griddata with method='cubic'", "write method='linear', or RBFInterpolator")
     if method == "nearest":
         return at_nearest(sites, values, rescale)(xi)
-    return on_triangles(points, values, fill_value, rescale)(xi)
+    of_points = on_triangles(points, values, fill_value, rescale)
+    return of_points(xi, simplex_tolerance=simplex_tolerance)
 
 
 # ---- radial functions ---------------------------------------------------------------------------

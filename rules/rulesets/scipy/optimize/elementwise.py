@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from ...functions.implicit import entrywise
+from ..traced_objects import by_position
 from .calls import Solved, SolverCall, follows
 from .results import Later, TracedResult
 from .stationary import stationary
@@ -17,8 +18,15 @@ REFUSED = {
 }
 
 
+def solved_by(call: SolverCall) -> Solved:
+    """Return the call as solved, whose further arguments have places, and no names."""
+    if "f" in call:
+        call["f"], call["args"] = by_position(call.own, call["f"], call.args, call)
+    return Solved(call, "f")
+
+
 def find_root(call: SolverCall) -> Any:
-    solved = Solved(call, "f")
+    solved = solved_by(call)
     if not solved.traced:
         return solved.answer
     x = entrywise(solved.f, solved.answer.x, solved.args, solved.config)
@@ -26,7 +34,7 @@ def find_root(call: SolverCall) -> Any:
 
 
 def find_minimum(call: SolverCall) -> Any:
-    solved = Solved(call, "f")
+    solved = solved_by(call)
     if not solved.traced:
         return solved.answer
 

@@ -20,6 +20,7 @@ from . import (
     simulation,
     spectra,
     systems,
+    whittaker,
 )
 
 INSTEAD: dict[str, Any] = objects.INSTEAD
@@ -61,4 +62,5 @@ non_differentiable(
 __all__ = [
     "INSTEAD", "REFUSED", "convolution", "design", "filters", "fractions", "lomb_scargle",
     "objects", "peaks", "resampling", "responses", "sections", "simulation", "spectra", "systems",
+    "whittaker",
 ]  # fmt: skip

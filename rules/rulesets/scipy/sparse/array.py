@@ -127,6 +127,8 @@ class SparseArray:
     def T(self):  # noqa: N802 - SciPy's name
         return self.transpose()
 
+    mT = T  # noqa: N815 - as SciPy has it since 1.18
+
     def transpose(self, axes=None, copy=False):
         if axes not in (None, (1, 0)):
             return self.moved(lambda x: x.transpose(axes))  # SciPy's own error

@@ -156,6 +156,13 @@ if hasattr(sparse, "swapaxes"):
         return lifted(A).moved(lambda x: sparse.permute_dims(x, axes))
 
 
+if hasattr(sparse, "matrix_transpose"):  # since SciPy 1.18
+
+    @composed(sparse.matrix_transpose)
+    def matrix_transpose(A):
+        return lifted(A).transpose()
+
+
 def of_diagonals(make, diagonals, offsets, options, dtype):
     numbers = Numbering()
     one = isinstance(diagonals, Traced) and np.ndim(diagonals) == 1 and np.ndim(offsets) == 0

@@ -143,17 +143,28 @@ def adjoint_of(operator):
 
 
 def applied(self, x, *args, **kwargs):
-    if np.ndim(x) == 0 or np.shape(x)[0] != self.shape[1]:
-        return NotImplemented if np.ndim(x) == 0 else _dimension_mismatch(self, x)
+    if np.ndim(x) == 0:
+        return NotImplemented
+    if len(self.shape) > 2:  # since SciPy 1.18
+        raise MissingRuleError(
+            f"a batch of operators has no rule, in {user_line()}.\n  write one operator for each"
+        )
+    if np.shape(x)[-2 if np.ndim(x) > 1 else 0] != self.shape[1]:
+        _dimension_mismatch(self, x)
     return operated(x, self)
 
 
-def applied_adjoint(self, x):
-    return applied(self.H, x)
+def applied_to_vectors(self, x):
+    """Apply an operator to a vector, or a column; since SciPy 1.18 vectors are rows of a batch."""
+    if np.ndim(x) < 2 or np.shape(x) == (self.shape[-1], 1):
+        return applied(self, x)
+    return applied(self, x[..., None])[..., 0]
 
 
 def applied_from_the_right(self, x):
-    return np.transpose(applied(self.T, np.transpose(x)))
+    if np.ndim(x) < 2:
+        return applied(self.T, x)
+    return np.swapaxes(applied(self.T, np.swapaxes(x, -1, -2)), -1, -2)
 
 
 def _dimension_mismatch(operator, x):
@@ -172,13 +183,16 @@ def asking(name, answer):
     return method
 
 
-for _name in ("__call__", "__matmul__", "__mul__", "dot", "matmat", "matvec"):
-    setattr(SeeingOperator, _name, asking(_name, applied))
-for _name in ("rmatmat", "rmatvec"):
-    setattr(SeeingOperator, _name, asking(_name, applied_adjoint))
-setattr(SeeingOperator, "__rmatmul__", asking("__rmatmul__", applied_from_the_right))  # noqa: B010
-for _name in ("__add__", "__neg__", "__pow__", "__rmul__", "__sub__", "__truediv__"):
-    setattr(SeeingOperator, _name, asking(_name, None))
+ANSWERS = {
+    **dict.fromkeys(("__call__", "__matmul__", "__mul__", "dot", "matmat"), applied),
+    "matvec": applied_to_vectors,
+    "rmatmat": lambda self, x: applied(self.H, x),
+    "rmatvec": lambda self, x: applied_to_vectors(self.H, x),
+    **dict.fromkeys(("__rmatmul__", "rdot"), applied_from_the_right),
+    **dict.fromkeys(("__add__", "__neg__", "__pow__", "__rmul__", "__sub__", "__truediv__")),
+}
+for _name in ANSWERS.keys() & set(dir(linalg.LinearOperator)):
+    setattr(SeeingOperator, _name, asking(_name, ANSWERS[_name]))
 
 
 def aslinearoperator(A):  # noqa: N803 - SciPy's name

@@ -102,15 +102,16 @@ class _CustomLinearOperator(LinearOperator, _own_custom):  # type: ignore[misc, 
     """An operator by functions."""
 
 
-def _as_scipys(cls, state):
-    x = object.__new__(cls)
-    vars(x).update(state)
-    return seeing(x)
+def _as_scipys(operator, own):
+    """Reduce an operator to SciPy's with the same data, which knows how to copy itself."""
+    x = object.__new__(own)
+    vars(x).update(vars(operator))
+    return seeing, (x,)
 
 
 @functools.cache
 def _operator_class(own):
     if own is _own_custom:
         return _CustomLinearOperator
-    reduce = {"__reduce__": lambda self: (_as_scipys, (own, vars(self)))}
+    reduce = {"__reduce__": lambda self: _as_scipys(self, own)}
     return type(own.__name__, (SeeingOperator, own), {"__module__": __name__, **reduce})

@@ -1,5 +1,6 @@
 """Statistics of a sample in order, or of a part of one. The order itself does not move."""
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value
+from .... import composed, library_value, value
 from .samples import floats, in_one_axis
 
 # ---- entropy ----------------------------------------------------------------------------------
@@ -107,14 +108,48 @@ def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=No
 
 
 @composed(stats.expectile, value="own")
-def expectile(a, alpha=0.5, weights=None, *, own, **where):
+def expectile(a, alpha=0.5, weights=None, axis=..., *, own):
     """The mean whose weights are ``alpha`` above it and ``1 - alpha`` below."""
     # Without an axis it is that of all, before SciPy 1.18, or of each column.
-    axis = where.get("axis", None if np.ndim(own) == 0 else 0)
-    middle = np.reshape(own, -1) if axis is None else np.expand_dims(own, axis)
-    shares = np.where(value(a) <= middle, 1 - alpha, alpha)
-    shares = shares if weights is None else shares * floats(weights)
-    return np.sum(shares * floats(a), axis=axis) / np.sum(shares, axis=axis)
+    axis = axis if axis is not ... else None if np.ndim(own) == 0 else 0
+    x = in_one_axis(a, axis)
+    above = value(x) > np.reshape(own, (*np.shape(x)[:-1], 1))
+    shares = np.where(above, alpha, 1 - alpha)
+    if weights is not None:
+        shares = shares * in_one_axis(np.broadcast_to(floats(weights), np.shape(a)), axis)
+    return np.sum(shares * x, axis=-1) / np.sum(shares, axis=-1)
+
+
+# Source: Hyndman and Fan (1996). Of each name ``a`` and ``b`` in the formula for p.
+CONTINUOUS_CDFS = {
+    "interpolated_inverted_cdf": (0, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "linear": (1, 1),
+    "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+}  # fmt: skip
+pieces_of = np.vectorize(functools.partial(np.searchsorted, side="right"), signature="(n),(m)->(m)")
+
+
+def estimated_cdf(x, y, method="linear", axis=0, *, own):
+    """The piecewise linear function through the samples in order; steps do not move."""
+    if np.size(own) == 0 or method not in CONTINUOUS_CDFS:
+        return own
+    x, y = (np.reshape(floats(x), -1 if axis is None else np.shape(x)) for x in (x, y))
+    axis, ndim = axis or 0, max(np.ndim(x), np.ndim(y), 1)
+    x, y = (np.reshape(x, (*(1,) * (ndim - np.ndim(x)), *np.shape(x))) for x in (x, y))
+    x, y = np.sort(np.moveaxis(x, axis, -1), axis=-1), np.moveaxis(y, axis, -1)
+    n, (a, b) = np.shape(x)[-1], CONTINUOUS_CDFS[method]
+    place = np.clip(library_value(pieces_of, (x, y), {}), min(1, n - 1), n - 1)
+    x = np.broadcast_to(x, (*np.shape(place)[:-1], n))
+    low = np.take_along_axis(x, np.maximum(place - 1, 0), axis=-1)
+    high = np.take_along_axis(x, place, axis=-1)
+    apart = value(high > low)
+    share = np.where(apart, (y - low) / np.where(apart, high - low, 1.0), 1.0)
+    p = np.clip((place + share - a) / (n + 1 - a - b), 0.0, 1.0)
+    beyond = value((y < x[..., :1]) | (y > x[..., -1:]))
+    return np.moveaxis(np.where(beyond, 0.0, p), -1, axis)
+
+
+if hasattr(stats, "estimated_cdf"):  # since SciPy 1.18
+    composed(stats.estimated_cdf, value="own")(estimated_cdf)
 
 
 @composed(stats.sigmaclip, value="own")

@@ -125,6 +125,10 @@ class Column(ExtensionArray, ExtensionScalarOpsMixin):
         y = self.x[np.maximum(indices, 0)] if len(self) else np.full(len(indices), NAN)
         return type(self)(np.where(indices < 0, fill, y) if np.any(indices < 0) else y)
 
+    def map(self, mapper: Any, na_action: Any = None) -> Any:
+        y = super().map(mapper, na_action)  # of pandas 3.0 objects, even where they are numbers
+        return self._cast_pointwise_result(y) if isinstance(y, np.ndarray) else y
+
     # ---- numbers out ----
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..known_classes import built_in, keepers
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy, shape_of
 from .array_api import follow_standard
-from .conversions import describe, refuse_array
+from .conversions import describe, refuse_array, refuse_reader_of_memory
 from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, type_under, value
@@ -198,6 +198,7 @@ class TracedArray(TracedNumber):
         if copy:
             return TracedNumber.__array__(self, dtype, copy)
         refuse_array(self, dtype)
+        refuse_reader_of_memory(self)
         array = shown(self, dtype is not None)
         # Of an array without axes in a list NumPy keeps that itself: for good, for all we know.
         hand_out(root_of(self)[0], array, for_good=array.ndim == 0)

@@ -22,6 +22,7 @@ from ..shapes import shape_of
 from ..signatures import name_of
 from .level import Traced, value
 from .running import refused
+from .views import bare, root_of
 
 
 def describe(x: Any) -> str:
@@ -123,6 +124,34 @@ _lose_complex = lost(
     "write cr.array([z, w]) or np.stack([z, w]) instead of np.array([z, w]); z itself instead of "
     "np.asarray(z)",
 )
+
+
+# Functions that read memory as it lies: that of objects is references, of which they make numbers,
+# or which they copy uncounted. By the module that asks, and its function.
+_READ_MEMORY = {
+    ("numpy.lib._stride_tricks_impl", "as_strided"): "np.lib.stride_tricks.as_strided",
+    ("scipy.spatial.distance", "squareform"): "scipy.spatial.distance.squareform",
+}
+
+
+def refuse_reader_of_memory(x: Value) -> None:
+    """Refuse what would read the memory of ``x``, asking for an array two frames further out.
+
+    Strides of objects are those of eight bytes: a float64 that is no view lies as they do.
+    """
+    asking = sys._getframe(2)
+    name = _READ_MEMORY.get((asking.f_globals.get("__name__", ""), asking.f_code.co_name))
+    plain = None if name is None else bare(x)
+    if name is not None and not (
+        name.startswith("np.")
+        and not root_of(x)[1]
+        and plain.itemsize == np.dtype(object).itemsize
+        and plain.flags.c_contiguous
+    ):
+        raise lost_by(x, f"{name}, which reads memory as it lies,", or_adopt(AS_IT_LIES))
+
+
+AS_IT_LIES = "write it by indices, x[np.arange(n)[:, None] - np.arange(n)] and the like"
 
 
 def refuse_array(x: Value, dtype: DTypeLike | None) -> None:

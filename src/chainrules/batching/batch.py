@@ -30,7 +30,7 @@ from ..rules.tracing.watching import stops
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel
 from .batched import BatchedArray, BatchedNumber
-from .joined import Stacked, joined, none_of, stacked
+from .joined import Stacked, joined_ways, none_of, stacked_items
 from .random_draws import Generators
 from .watched import WatchedBatch
 from .ways import Looked, OneByOne, Split, is_told, tell
@@ -88,10 +88,10 @@ class Batch:
         if len(parts) == 1:
             _, y, level = parts[0]
             if level is None:  # one item by itself
-                return map_leaves(lambda leaf: stacked([leaf]), y)
+                return map_leaves(lambda leaf: stacked_items([leaf]), y)
             return map_leaves(lambda leaf: self._of_all(leaf, level), y)
         order = np.argsort(np.concatenate([places for places, _, _ in parts]))
-        return joined([(y, level, len(places)) for places, y, level in parts], order, self.f)
+        return joined_ways([(y, level, len(places)) for places, y, level in parts], order, self.f)
 
     def _of_no_item(self) -> Any:
         """Return what ``f`` gives for an item of ones, or of zeros, whose shape results have."""

@@ -22,7 +22,7 @@ class Stacked:
 LEAVES.add(Stacked)
 
 
-def stacked(results: list) -> Any:
+def stacked_items(results: list) -> Any:
     if dtype_of(results[0]) is None and not isinstance(results[0], int):
         return results[0]
     return Stacked(np.stack(results))
@@ -34,7 +34,7 @@ def none_of(leaf: Any) -> Any:
     return Stacked(np.zeros((0, *shape_of(leaf)), np.asarray(value(leaf)).dtype))
 
 
-def joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
+def joined_ways(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
     """Put the results of all ways together, in the order of the items."""
     parts = list(parts)
     nodes: list[Any] = [children(y) for y, _, _ in parts]
@@ -46,7 +46,7 @@ def joined(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
         columns = zip(*[node.values for node in nodes], strict=True)
         return first.rebuild(
             [
-                joined([(y, level, n) for y, (_, level, n) in zip(column, parts)], order, f)
+                joined_ways([(y, level, n) for y, (_, level, n) in zip(column, parts)], order, f)
                 for column in columns
             ]
         )

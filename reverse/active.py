@@ -20,7 +20,7 @@ from ..rules.table.structural_zeros import Masked, masked, plain_array
 from ..rules.tangents.project import ProjectContainer, space_of
 from ..rules.tangents.structural import child_tangents
 from .cotangents import Cotangents
-from .entries import NODE, READ, Entry, is_sensitive
+from .entries import NODE, Entry, is_sensitive
 
 if TYPE_CHECKING:
     from .tape import Tape
@@ -165,7 +165,7 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Sequence[Entry]) ->
             entry = entries[argument.parent]
             # As ``is_sensitive`` says it: every call of a kind that adds asks.
             size = len(entry)
-            if entry[0].sensitive if size == NODE else size > NODE and size != READ:
+            if entry[0].sensitive if size == NODE else size > NODE:
                 return True
         elif argument.is_sensitive(entries):
             return True

@@ -105,7 +105,7 @@ def is_sensitive(entry: Entry) -> bool:
     """Say whether it matters to an entry which zeros of its cotangent are structural.
 
     So it is where the entry multiplies by a partial, which may be infinite, or hands its cotangent
-    on to one that does.
+    on to one that does, as a read number's may.
     """
     size = len(entry)
-    return entry[0].sensitive if size == NODE else size > NODE and size != READ
+    return entry[0].sensitive if size == NODE else size > NODE

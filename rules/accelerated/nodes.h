@@ -67,7 +67,7 @@ is_sensitive(PyObject *tape, PyObject *position)
     PyObject *entry = PyList_GET_ITEM(entries, at);
     Py_ssize_t size = PyTuple_CheckExact(entry) ? PyTuple_GET_SIZE(entry) : -1;
     if (size != 1) {
-        return size < 0 ? -1 : size > 1 && size != 6;
+        return size < 0 ? -1 : size > 1;
     }
     PyObject *answer = PyObject_GetAttrString(PyTuple_GET_ITEM(entry, 0), "sensitive");
     int sensitive = answer == NULL ? -1 : PyObject_IsTrue(answer);

@@ -141,7 +141,7 @@ def refuse_reader_of_memory(x: Value) -> None:
     """
     asking = sys._getframe(2)
     name = _READ_MEMORY.get((asking.f_globals.get("__name__", ""), asking.f_code.co_name))
-    plain = None if name is None else bare(x)
+    plain: Any = None if name is None else bare(x)
     if name is not None and not (
         name.startswith("np.")
         and not root_of(x)[1]

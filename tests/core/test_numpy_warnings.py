@@ -12,6 +12,7 @@ import pytest
 import chainrules as cr
 from chainrules.config import numpy_warnings
 from chainrules.config.numpy_warnings import HINT, HINT_OF_LINE
+from chainrules.config.thresholds import SETTINGS_KEPT
 
 ZEROS, NEGATIVE = np.array([0.0, 1.0]), np.array([-1.0, 1.0])
 
@@ -285,10 +286,10 @@ def test_threads_have_settings_of_their_own():
 
 
 def test_the_memory_of_settings_is_bounded():
-    for _ in range(3 * numpy_warnings.KEPT):
+    for _ in range(3 * SETTINGS_KEPT):
         with np.errstate(divide="ignore"):
             cr.grad(root)(ZEROS)
-    assert len(numpy_warnings._telling) <= numpy_warnings.KEPT + 1
+    assert len(numpy_warnings._telling) <= SETTINGS_KEPT + 1
 
 
 def test_a_numpy_without_the_variable_warns_as_it_does(monkeypatch):

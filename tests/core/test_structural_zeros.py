@@ -31,6 +31,16 @@ def by_entries(x):
     return y[1] + y[2]
 
 
+def by_entries_joined(x):
+    y = np.sqrt(x)
+    return np.where(x > 0, np.stack([y[i] for i in range(3)]), 0.0)
+
+
+def by_where_of_entries(x):
+    y = np.sqrt(x)
+    return np.where(x[0] > 0, y[0], y[1] + np.where(x[1] > 0, y[2], y.item(0)))
+
+
 def by_fancy_index(x):
     return np.sqrt(x)[[1, 2]]
 
@@ -53,6 +63,8 @@ PROGRAMS = [
     by_slice,
     by_mask,
     by_entries,
+    by_entries_joined,
+    by_where_of_entries,
     by_fancy_index,
     by_take,
     through_a_chain,

@@ -123,7 +123,8 @@ class TracedRotation:
     def as_euler(self, seq, degrees=False, **options):
         with np.errstate(invalid="ignore", divide="ignore"):
             angles, locked = quaternions.as_euler(self.q, seq)
-        angles = not_smooth(angles, locked[..., None]) if np.any(locked) else angles
+        if np.any(locked):  # what moves the rotation moves all three angles, or may
+            angles, _ = quaternions.as_euler(not_smooth(self.q, locked[..., None]), seq)
         return angles / DEGREES if degrees else angles
 
     def as_davenport(self, axes, order, degrees=False, **options):

@@ -59,12 +59,13 @@ def test_batches_in_batches(case, xs):
     """The inner batch is along the last axis of the arguments, the outer one along the first."""
     many = [np.stack([x, items_of(x[0])[1][None].repeat(3, 0)], axis=-1) for x in xs]
 
-    def of_row(i):
-        return [np.stack(y) for y in zip(*(case(*[x[i][..., j] for x in many]) for j in (0, 1)))]
+    def of_row(i):  # of copies: scipy.signal.sweep_poly writes into its argument
+        rows = [[x[i][..., j].copy() for x in many] for j in (0, 1)]
+        return [np.stack(y) for y in zip(*(case(*row) for row in rows))]
 
     beside_loop(
         case,
-        lambda: cr.vmap(cr.vmap(case, in_axes=-1))(*many),
+        lambda: cr.vmap(cr.vmap(case, in_axes=-1))(*[x.copy() for x in many]),
         lambda: [of_row(i) for i in range(len(SCALES))],
     )
 

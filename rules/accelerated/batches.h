@@ -165,6 +165,9 @@ is_lane(PyObject *x, PyArrayObject *like, Lane *lane)
     int is_vector = PyArray_NDIM(array) == 1;
     lane->data = PyArray_BYTES(array);
     lane->step = is_vector ? PyArray_STRIDE(array, 0) : (npy_intp)sizeof(double);
+    if (lane->step == 0 && PyArray_SIZE(array) > 0) { /* one number, broadcast to all items */
+        lane->number = *(const double *)lane->data;
+    }
     return PyArray_SAMESHAPE(array, like) && (is_vector || PyArray_IS_C_CONTIGUOUS(array));
 }
 

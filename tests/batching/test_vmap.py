@@ -798,3 +798,18 @@ def test_whole_numbers_beside_arrays_of_numbers_come_at_once():
         pairs, counts = cr.vmap(pair_and_count)(np.array([1.0, 2.0]))
     np.testing.assert_array_equal(pairs, [[1.0, 2.0], [2.0, 4.0]])
     np.testing.assert_array_equal(counts, [3, 3])
+
+
+def layouts(n):
+    """Yield vectors: one after another in memory, with gaps, reversed, and one number for all."""
+    x = RNG.normal(size=2 * n)
+    yield from (x[:n], x[::2], x[::-1][:n], x.reshape(n, 2)[:, 1], np.broadcast_to(x[0], (n,)))
+
+
+@pytest.mark.parametrize("operate", [operator.add, operator.sub, operator.mul])
+@pytest.mark.parametrize("n", [1, 7, 8, 17])
+def test_operators_on_numbers_however_they_lie_in_memory(n, operate):
+    for x in layouts(n):
+        for y in layouts(n):
+            np.testing.assert_array_equal(cr.vmap(operate)(x, y), operate(x, y))
+        np.testing.assert_array_equal(cr.vmap(lambda x: operate(2.0, x))(x), operate(2.0, x))

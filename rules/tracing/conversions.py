@@ -132,26 +132,22 @@ _READ_MEMORY = {
     ("numpy.lib._stride_tricks_impl", "as_strided"): "np.lib.stride_tricks.as_strided",
     ("scipy.spatial.distance", "squareform"): "scipy.spatial.distance.squareform",
 }
+AS_IT_LIES = "write it by indices, x[np.arange(n)[:, None] - np.arange(n)] and the like"
 
 
 def refuse_reader_of_memory(x: Value) -> None:
     """Refuse what would read the memory of ``x``, asking for an array two frames further out.
 
-    Strides of objects are those of eight bytes: a float64 that is no view lies as they do.
+    ``as_strided`` may have one whose objects lie as its numbers do: of eight bytes, and no view.
     """
     asking = sys._getframe(2)
     name = _READ_MEMORY.get((asking.f_globals.get("__name__", ""), asking.f_code.co_name))
-    plain: Any = None if name is None else bare(x)
-    if name is not None and not (
-        name.startswith("np.")
-        and not root_of(x)[1]
-        and plain.itemsize == np.dtype(object).itemsize
-        and plain.flags.c_contiguous
-    ):
+    if name is None:
+        return
+    plain = bare(x)
+    as_numbers = plain.itemsize == np.dtype(object).itemsize and plain.flags.c_contiguous
+    if name.startswith("scipy.") or root_of(x)[1] or not as_numbers:
         raise lost_by(x, f"{name}, which reads memory as it lies,", or_adopt(AS_IT_LIES))
-
-
-AS_IT_LIES = "write it by indices, x[np.arange(n)[:, None] - np.arange(n)] and the like"
 
 
 def refuse_array(x: Value, dtype: DTypeLike | None) -> None:

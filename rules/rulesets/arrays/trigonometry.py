@@ -26,6 +26,11 @@ def root_near(square, slope, y):
     return near(np.sqrt(square), slope, y)
 
 
+def over_square(x, r):
+    """``x / r**2``, also where the square overflows, or underflows."""
+    return x / r / r
+
+
 def root_of_square_and_1(x, y):
     """``sqrt(x * x + 1)``, which is ``cosh(y)``; of a real ``x`` it does not overflow."""
     return root_near(x * x + 1, np.cosh, y) if np.iscomplexobj(x) else np.hypot(x, 1.0)
@@ -38,8 +43,8 @@ scalar_rule(np.tan,     lambda y, _x: 1 + y * y)
 scalar_rule(np.arcsin,  lambda y, x: 1 / root_near((1 - x) * (1 + x), np.cos, y))
 scalar_rule(np.arccos,  lambda y, x: -1 / root_near((1 - x) * (1 + x), np.sin, y))
 scalar_rule(np.arctan,  lambda _, x: 1 / (1 + x * x))
-scalar_rule(np.arctan2, lambda _, a, b: b / np.hypot(a, b) / np.hypot(a, b),
-                        lambda _, a, b: -a / np.hypot(a, b) / np.hypot(a, b))
+scalar_rule(np.arctan2, lambda _, a, b: over_square(b, np.hypot(a, b)),
+                        lambda _, a, b: over_square(-a, np.hypot(a, b)))
 
 scalar_rule(np.sinh,    lambda _, x: np.cosh(x))
 scalar_rule(np.cosh,    lambda _, x: np.sinh(x))

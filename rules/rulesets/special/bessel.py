@@ -51,7 +51,8 @@ def behind(u):
 
 def before(u):
     """``I_0 / I_1 - 1`` at ``1 / u``, and ``K_0 / K_1 - 1`` at ``-1 / u``."""
-    return behind(u) / (1 - behind(u))
+    q = behind(u)
+    return q / (1 - q)
 
 
 def far_out(near, far):

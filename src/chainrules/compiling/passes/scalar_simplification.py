@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 
-SIMPLIFIED_WITHOUT_CONSTANTS = frozenset({"power by itself"})
-
-
 def simplified(line: Any, name: str, ids: tuple) -> int | None:
-    """Return what an operation gives where that is known to the last bit, or to rounding."""
+    """Return what an operation gives where that is known to the last bit, or to rounding.
+
+    It has a constant among its operands, or is a power by itself.
+    """
     constants = [line.constants[-k - 1] for k in ids if k < 0]
     if name == "power by itself":
         half = bool(constants) and ids[1] < 0 and constants[-1] == 0.5
         return _half_power(line, ids[0]) if half else line.op("power", *ids)
-    if not constants:
-        return None
     if name == "where" and ids[0] < 0:
         chosen: int = ids[1] if constants[0] else ids[2]
         return chosen

@@ -25,7 +25,7 @@ from ..native.assembly.operations import LOGIC, OPCODES
 from ..native.limits import WRITTEN_OPERATIONS
 from ..record.recorder import Recorder
 from .matrix_steps import MATRIX_STEPS, SEVERAL
-from .scalar_simplification import SIMPLIFIED_WITHOUT_CONSTANTS, simplified
+from .scalar_simplification import simplified
 from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts
 from .small_matrices import Factors
 
@@ -211,7 +211,7 @@ class ScalarTrace:
 
     def op(self, name: Any, *ids: int) -> int:
         """Return the name of the result of one operation, which is made once."""
-        if min(ids) < 0 or name in SIMPLIFIED_WITHOUT_CONSTANTS:
+        if min(ids) < 0 or name == "power by itself":
             simple = simplified(self, name, ids)
             if simple is not None:
                 return simple

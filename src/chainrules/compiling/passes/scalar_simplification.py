@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+
 def simplified(line: Any, name: str, ids: tuple) -> int | None:
     """Return what an operation gives where that is known to the last bit, or to rounding.
 

@@ -68,6 +68,12 @@ class Cotangents:
             return numbers.order(self, inputs, last, WRITTEN_INTO)
         return range(len(self.entries) - 1, inputs - 1, -1)
 
+    def left(self) -> None:
+        """Take back, when the sweep has ended, by an error or not, what the order has set.
+
+        A generator cannot: one that an error leaves ends when the collector finds it, at any time.
+        """
+
     def add(self, index: int, xbar: Any) -> None:
         """Add ``xbar`` to the cotangent of an entry.
 

@@ -64,6 +64,7 @@ class Tape(Engine):
     __slots__ = ("entries", "motions", "recorded", "sweeps", "watch")
     table = rrule
     in_slots = True
+    cotangents: type[Cotangents] = Cotangents
 
     def __init__(self, config: RuleConfig) -> None:
         super().__init__(config)
@@ -97,7 +98,11 @@ class Tape(Engine):
 
     def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
         """Pull cotangents back; see ``sweep.sweep``."""
-        return self.passed(sweep, Cotangents(self), seeds, inputs, last)
+        cotangents = self.cotangents(self)
+        try:
+            return self.passed(sweep, cotangents, seeds, inputs, last)
+        finally:
+            cotangents.left()
 
     def passed(self, go: Callable[..., list[Any]], *args: object) -> list[Any]:
         """Go through the entries, back or forward, while captured values are read as numbers."""

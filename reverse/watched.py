@@ -25,54 +25,18 @@ from ..rules.tracing.noted_calls import (
     noted,
     numbers_of,
     pull_through,
-    pulling,
+    put_back,
+    under_way,
 )
 from ..rules.tracing.views import root_of
 from ..rules.tracing.watching import Stops, WatchedLevel, bad_number, stop_at, stops, told
 from .cotangents import Cotangents
 from .entries import BROADCAST, ELEMENTWISE, OF_ARRAYS, ON_ARRAYS, Entry, parents_of
 from .pieces import Pieces
-from .sweep import sweep
 from .tape import Tape
 
 INFINITE = Stops(nan=True, inf=True)
 UNNOTED = "an operation"
-
-
-class WatchedTape(WatchedLevel, Tape):
-    """A tape whose ``made`` are the operations that made its entries."""
-
-    __slots__ = ("made", "wanted")
-
-    def __init__(self, config: RuleConfig, wanted: Stops) -> None:
-        super().__init__(config)
-        self.wanted = wanted
-        self.made: dict[int, NotedCall] = {}
-
-    def note(self, f: Function | str, y: Value, operands: tuple) -> None:
-        # What a rule calls on this level is noted first, and names the entry.
-        call: NotedCall | None = None
-        for leaf in (y,) if isinstance(y, Traced) else iterate_leaves((y,)):
-            if isinstance(leaf, Traced) and leaf.at_level is self:
-                position = leaf.position
-                if position not in self.made:
-                    call = call or self.noted(f, operands)
-                    self.made[position] = call
-        super().note(f, y, operands)
-
-    def write(self, x: TracedArray, index: Index, v: Value) -> None:
-        super().write(x, index, v)
-        self.made[root_of(x)[0].position] = self.noted("x[...] = v", (v,))
-
-    def noted(self, f: Function | str, operands: tuple) -> NotedCall:
-        return noted(f, iterate_leaves(operands) if self.wanted.operands else ())
-
-    def call_of(self, position: int) -> NotedCall:
-        """Return the call that made an entry."""
-        return self.made.get(position) or NotedCall(UNNOTED, None)
-
-    def sweep(self, seeds: list[tuple[int, Any]], inputs: int, last: bool) -> list[Any]:
-        return self.passed(sweep, WatchedCotangents(self), seeds, inputs, last)
 
 
 class WatchedCotangents(Cotangents):
@@ -81,27 +45,31 @@ class WatchedCotangents(Cotangents):
     ``infinite`` says which pullback gave the first infinity: a NaN may come of it further on.
     """
 
-    __slots__ = ("infinite",)
-    tape: WatchedTape
+    __slots__ = ("infinite", "outer")
+    tape: "WatchedTape"
 
-    def __init__(self, tape: WatchedTape) -> None:
+    def __init__(self, tape: "WatchedTape") -> None:
         super().__init__(tape)
         self.infinite = ""
+        self.outer = under_way()
 
     def order(self, inputs: int, last: bool) -> Iterator[int]:
         wanted = self.tape.wanted
-        with pulling():
-            for i in range(len(self.entries) - 1, inputs - 1, -1):
-                call, ybar, looks = self.tape.call_of(i), self.bars[i], None
-                if ybar is not None and wanted.operands:
-                    slopes = functools.partial(_slopes, self.entries[i])
-                    call = call._replace(pulled=PulledEntry(_bad(ybar, INFINITE), slopes))
-                if ybar is not None and wanted.looks:
-                    looks = self.looks(i, call, ybar)
-                pull_through(None if call.f is UNNOTED else call)
-                yield i
-                if looks is not None:
-                    looks()
+        for i in range(len(self.entries) - 1, inputs - 1, -1):
+            call, ybar, looks = self.tape.call_of(i), self.bars[i], None
+            if ybar is not None and wanted.operands:
+                slopes = functools.partial(_slopes, self.entries[i])
+                call = call._replace(pulled=PulledEntry(_bad(ybar, INFINITE), slopes))
+            if ybar is not None and wanted.looks:
+                looks = self.looks(i, call, ybar)
+            pull_through(None if call.f is UNNOTED else call)
+            yield i
+            if looks is not None:
+                looks()
+        self.left()
+
+    def left(self) -> None:
+        put_back(self.outer)
 
     def looks(self, i: int, call: NotedCall, ybar: Any) -> Callable[[], None]:
         """Look at what is there before entry ``i`` is pulled back, and return the look after it.
@@ -145,6 +113,40 @@ class WatchedCotangents(Cotangents):
             raise stop_at("bad cotangent", **self.told(call, found, parent), before=before)
         if wanted.zero and may_be_zero and _is_zero(xbar):
             raise stop_at("zero cotangent", name=call.name, line=call.line)
+
+
+class WatchedTape(WatchedLevel, Tape):
+    """A tape whose ``made`` are the operations that made its entries."""
+
+    __slots__ = ("made", "wanted")
+    cotangents: type[Cotangents] = WatchedCotangents
+
+    def __init__(self, config: RuleConfig, wanted: Stops) -> None:
+        super().__init__(config)
+        self.wanted = wanted
+        self.made: dict[int, NotedCall] = {}
+
+    def note(self, f: Function | str, y: Value, operands: tuple) -> None:
+        # What a rule calls on this level is noted first, and names the entry.
+        call: NotedCall | None = None
+        for leaf in (y,) if isinstance(y, Traced) else iterate_leaves((y,)):
+            if isinstance(leaf, Traced) and leaf.at_level is self:
+                position = leaf.position
+                if position not in self.made:
+                    call = call or self.noted(f, operands)
+                    self.made[position] = call
+        super().note(f, y, operands)
+
+    def write(self, x: TracedArray, index: Index, v: Value) -> None:
+        super().write(x, index, v)
+        self.made[root_of(x)[0].position] = self.noted("x[...] = v", (v,))
+
+    def noted(self, f: Function | str, operands: tuple) -> NotedCall:
+        return noted(f, iterate_leaves(operands) if self.wanted.operands else ())
+
+    def call_of(self, position: int) -> NotedCall:
+        """Return the call that made an entry."""
+        return self.made.get(position) or NotedCall(UNNOTED, None)
 
 
 def _slopes(entry: Entry) -> Iterator[Any]:

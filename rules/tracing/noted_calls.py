@@ -133,6 +133,9 @@ class NotedCall(NamedTuple):
 
 # What a sweep under way pulls back through, and the run that it is part of.
 _pulled: contextvars.ContextVar[tuple] = contextvars.ContextVar("pulled", default=(None, None))
+# To ask for it, and to put it back as it was. Never where a generator ends, which the collector may
+# do at any time: before Python 3.12 also while a variable is set, which spoils memory.
+under_way, put_back = _pulled.get, _pulled.set
 
 
 def pulled() -> NotedCall | None:
@@ -142,19 +145,19 @@ def pulled() -> NotedCall | None:
 
 
 def pull_through(call: NotedCall | None) -> None:
-    """Say that what follows belongs to the pullback of a call, within ``pulling``."""
+    """Say that what follows belongs to the pullback of a call, until that is put back."""
     _pulled.set((call, a_run()))
 
 
 @contextlib.contextmanager
 def pulling() -> Iterator[None]:
     """Let what is pulled back through be said inside; at first it is nothing."""
-    outer = _pulled.get()
+    outer = under_way()
     pull_through(None)
     try:
         yield
     finally:
-        _pulled.set(outer)  # no token: a sweep that was left by an error may end elsewhere
+        put_back(outer)
 
 
 def noted(f: Function | str, operands: Iterable[Any] = ()) -> NotedCall:

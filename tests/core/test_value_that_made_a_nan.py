@@ -1,5 +1,7 @@
 """The value that made a NaN: the entry of an operand, its name, and the slope there."""
 
+import contextvars
+import gc
 import multiprocessing
 import re
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -9,6 +11,7 @@ import pytest
 
 import chainrules as cr
 import chainrules.numpy as cnp
+from chainrules.rules.tracing.noted_calls import put_back, under_way
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -114,6 +117,19 @@ def test_numbers_of_items():
     text = said(lambda: cr.vmap(cr.grad(lambda x: np.sqrt(x) * 2.0))(np.array([1.0, 0.0])))
     assert "an infinity of item 1" in text
     assert "its argument 1 is 0.0" in text  # of the slope, which is computed where it is recorded
+
+
+@pytest.mark.parametrize("call", ["checkpoint", "map"])
+def test_an_error_leaves_nothing_to_the_collector(call):
+    def run():
+        with pytest.raises(FloatingPointError) as caught, cr.debug(inf=True):
+            REVERSE[call]()  # its traceback keeps the sweeps that it has left
+        put_back("of another sweep")
+        del caught
+        gc.collect()
+        return under_way()
+
+    assert contextvars.copy_context().run(run) == "of another sweep"
 
 
 def test_infinity_before_a_nan():

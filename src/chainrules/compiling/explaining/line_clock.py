@@ -35,7 +35,7 @@ class LineClock:
         self.lengths: list[Any] = []
         self.length: Callable[[], Any] = int  # which is 0: there is no tape
         self.under_way: list[tuple[int, tuple[Tape, ...]]] = [(0, ())]  # tapes, from an event on
-        self.is_on = False
+        self.paused_at: int | None = None  # a line, while a sweep goes on
         # By the ids of code, since its hash takes long; what is here is held in ``codes``.
         self.codes: list[CodeType] = []
         self.firsts: dict[int, int] = {}
@@ -45,27 +45,25 @@ class LineClock:
     def running(self) -> Iterator[None]:
         """Let events inside be noted."""
         outer = sys.gettrace()
-        self.is_on = True
         sys.settrace(self.called)
         try:
             yield
         finally:
-            self.is_on = False
             sys.settrace(outer)
             self.note(ELSEWHERE)
 
-    @contextlib.contextmanager
-    def sweeping(self) -> Iterator[None]:
-        """Note nothing inside: what a pullback runs is time of the line that is pulled back."""
-        line = self.lines[-1] if self.lines else ELSEWHERE
+    def pause(self) -> None:
+        """Note nothing in a sweep: what a pullback runs is time of the line that is pulled back."""
+        self.paused_at = self.lines[-1] if self.lines else ELSEWHERE
         self.note(ELSEWHERE)
         sys.settrace(None)
-        try:
-            yield
-        finally:
-            if self.is_on:  # a sweep that was left by an error may end after the run
-                sys.settrace(self.called)
-                self.note(line)
+
+    def resume(self) -> None:
+        """Go on where a sweep has paused; nothing where an error came before."""
+        if self.paused_at is not None:
+            sys.settrace(self.called)
+            self.note(self.paused_at)
+            self.paused_at = None
 
     def note(self, line: int) -> None:
         self.lines.append(line)

@@ -109,18 +109,21 @@ class TimedCotangents(Cotangents):
         if not last:
             self.entries = self.entries.copy()  # each part takes off what it has passed
         entries = self.entries
-        with times.clock.sweeping():
-            empty = Back()
-            for start, line in [*[(len(entries), empty)] * EMPTY_PARTS, *times.parts(self, inputs)]:
-                begun = time.perf_counter()
-                yield from super().order(start, True)
-                took = time.perf_counter() - begun
-                if line is empty:
-                    times.overhead = min(times.overhead, took)
-                elif line is not None:
-                    line.seconds += max(took - times.overhead, 0.0)
-                    line.timed += 1
-                del entries[start:]
+        times.clock.pause()
+        empty = Back()
+        for start, line in [*[(len(entries), empty)] * EMPTY_PARTS, *times.parts(self, inputs)]:
+            begun = time.perf_counter()
+            yield from super().order(start, True)
+            took = time.perf_counter() - begun
+            if line is empty:
+                times.overhead = min(times.overhead, took)
+            elif line is not None:
+                line.seconds += max(took - times.overhead, 0.0)
+                line.timed += 1
+            del entries[start:]
+
+    def left(self) -> None:
+        _times.get().clock.resume()
 
 
 _times: ContextVar[LineTimes] = ContextVar("times")

@@ -38,6 +38,7 @@ from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.funnel import body, shown
+from ..rules.shapes import OBJECT
 from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
 from ..rules.tracing.own_classes import is_of_its_own
 from ..rules.tracing.views import (
@@ -51,17 +52,25 @@ from ..rules.tracing.views import (
 from ..rules.tracing.writing import is_fresh
 from .axes import items_outermost
 from .batch_values import BatchValues
-from .batched import BatchedArray
+from .batched import BatchedArray, BatchedNumber
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
 from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
+_NUMPYS = (np.ufunc, type(np.sum))
 OF_PYTHON = (float, complex)  # of an integer NumPy's answers are taken for Python's
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
 STRUCTURAL = {
     accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,
     scan,
 }  # fmt: skip
+
+
+# Arguments that hold nothing traced, and call nothing.
+_SETTINGS = frozenset({
+    float, int, complex, bool, str, type(None), slice, type(...), np.float64, np.int64, np.bool_,
+})  # fmt: skip
+_steps: dict[Any, Any] = {}  # functions of which each call is one step, by the kinds that they had
 
 
 class BatchCalls(BatchValues):
@@ -71,6 +80,11 @@ class BatchCalls(BatchValues):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         self.check_live()
+        kind = frule.kinds.get(f) if type(f) in _NUMPYS else None
+        if kind is not None and f not in batch_rule.methods and self.are_plain(args, kwargs):
+            if _steps.get(f) is kind or _is_step(f, kind):
+                _steps[f] = kind
+                return self.step(f, kind, args, kwargs)
         if may_need_healing((args, kwargs)):
             try:
                 refuse_wrapped(f, self.samples(args), self.samples(kwargs))
@@ -99,6 +113,23 @@ class BatchCalls(BatchValues):
             y = kind.run(f, self.samples(args), self.samples(kwargs))
             return self.constant(y) if is_fresh(y) else y
         return self.step(f, kind, args, kwargs)
+
+    def are_plain(self, args: tuple, kwargs: dict) -> bool:
+        """Say whether all arguments are values of this level, arrays and numbers, as most are."""
+        batched = False
+        for x in args:
+            cls = type(x)
+            if cls is BatchedNumber or cls is BatchedArray:
+                if x.at_level is not self:
+                    return False
+                batched = True
+            elif cls is _array:
+                if x.dtype is OBJECT:
+                    return False
+            elif cls not in _SETTINGS:
+                if cls is not tuple or not _SETTINGS.issuperset(builtins.map(type, x)):
+                    return False
+        return batched and (not kwargs or _SETTINGS.issuperset(builtins.map(type, kwargs.values())))
 
     def run_body(self, f: Function, kind: Any, args: tuple, kwargs: dict, runs: bool) -> Any:
         """Run the Python of ``f`` on batched values, where it has no derivative of its own."""
@@ -137,7 +168,8 @@ class BatchCalls(BatchValues):
                 return self.gathered(x, index)
         if isinstance(kind, BilinearRule):
             args = (*builtins.map(_as_array, args[:2]), *args[2:])
-        y = at_once_on_blocks(shown(f), self.blocks(args), self.blocks(kwargs))
+        options = self.blocks(kwargs) if kwargs else kwargs
+        y = at_once_on_blocks(shown(f), tuple([*builtins.map(self.blocks, args)]), options)
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.
@@ -168,8 +200,10 @@ class BatchCalls(BatchValues):
         return batched
 
     def _of(self, block: Any, f: Function, args: tuple, kwargs: dict, numbers: bool) -> Any:
-        if len(shape_of(block)) > 1 or numbers:
+        if len(shape_of(block)) > 1 or numbers or f is np.clip:
             return self.wrap(block)
+        if f is np.where:
+            return self.array(block)
         # NumPy gives a number, or an array without axes: as it does for one item.
         with np.errstate(all="ignore"):
             one = f(*self.samples(args), **self.samples(kwargs))
@@ -255,6 +289,12 @@ class BatchCalls(BatchValues):
             return self.array(read_masked(block, mask))
         y = Gather(self, shape_of(block)[1:], parts).read(block)
         return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
+
+
+def _is_step(f: Function, kind: Any) -> bool:
+    """Say whether each call of ``f`` with plain arguments is one step of a batch."""
+    known = tells_only_structure(f) or is_writer(f) or isinstance(kind, Saved | FreshArray)
+    return is_kept_whole(f) and not known
 
 
 def _as_array(x: Any) -> Any:

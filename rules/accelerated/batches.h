@@ -8,34 +8,11 @@
 
 #include "operators.h"
 #include "products.h"
+#include "reads.h"
 
 static PyTypeObject *BATCH_LEVEL, *BATCHED_NUMBER, *BATCHED_ARRAY;
 static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, OF_PYTHON, LIVE_OF_BATCH;
 static PyObject *WRAP; /* the name of the level's method */
-
-PyDoc_STRVAR(register_batches_doc,
-"register_batches(batch_level, batched_number, batched_array)\n--\n\n"
-"Note the classes of runs on many items, and of their numbers and arrays.");
-
-static PyObject *
-register_batches(PyObject *module, PyObject *args)
-{
-    PyTypeObject *level, *number, *array;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &level, &PyType_Type, &number, &PyType_Type,
-                          &array)
-        || offset_of(number, "block", &BLOCK_OF_NUMBER) < 0
-        || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
-        || offset_of(number, "of_python", &OF_PYTHON) < 0
-        || offset_of(level, "live", &LIVE_OF_BATCH) < 0
-        || (WRAP = PyUnicode_InternFromString("wrap")) == NULL) {
-        return NULL;
-    }
-    Py_INCREF(args); /* the classes live as long as the process */
-    BATCH_LEVEL = level;
-    BATCHED_NUMBER = number;
-    BATCHED_ARRAY = array;
-    Py_RETURN_NONE;
-}
 
 /* The level of a batched value whose run goes on, borrowed; NULL for anything else. */
 static PyObject *
@@ -67,6 +44,12 @@ is_of_python(PyObject *x, int is_shared)
                      : Py_TYPE(x) == BATCHED_NUMBER && SLOT(x, OF_PYTHON) == Py_True;
 }
 
+static int
+is_of_truths(PyObject *block)
+{
+    return PyArray_CheckExact(block) && PyArray_TYPE((PyArrayObject *)block) == NPY_BOOL;
+}
+
 /* The batched value of a block, which it takes over. */
 static PyObject *
 wrapped_block(PyObject *level, PyObject *block, int of_python)
@@ -74,7 +57,8 @@ wrapped_block(PyObject *level, PyObject *block, int of_python)
     if (block == NULL) {
         return NULL;
     }
-    int known = is_plain_block(block) && PyArray_NDIM((PyArrayObject *)block) > 0;
+    int known = (is_plain_block(block) || is_of_truths(block))
+                && PyArray_NDIM((PyArrayObject *)block) > 0;
     int is_number = known && PyArray_NDIM((PyArrayObject *)block) == 1;
     PyTypeObject *type = is_number ? BATCHED_NUMBER : BATCHED_ARRAY;
     PyObject *y = known ? type->tp_alloc(type, 0)
@@ -224,6 +208,37 @@ is_laid_out(PyObject *x, int x_shared, PyObject *z, int z_shared)
     return of_x == of_z && (of_x < 3 || PyArray_SAMESHAPE((PyArrayObject *)x, (PyArrayObject *)z));
 }
 
+/* Whether one of two blocks has a number, and the other one a row for each item. */
+static int
+is_number_beside_row(PyObject *x, PyObject *z)
+{
+    return PyArray_NDIM((PyArrayObject *)x) + PyArray_NDIM((PyArrayObject *)z) == 3;
+}
+
+/* A block with its numbers as columns; one of rows as it is. */
+static PyObject *
+as_column(PyObject *block)
+{
+    PyArrayObject *array = (PyArrayObject *)block;
+    if (PyArray_NDIM(array) != 1) {
+        return Py_NewRef(block);
+    }
+    npy_intp shape[2] = {PyArray_DIM(array, 0), 1};
+    PyArray_Dims dims = {shape, 2};
+    return PyArray_Newshape(array, &dims, NPY_CORDER);
+}
+
+/* `operation(x, z)` of a number and a row for each item, as NumPy's of a column and rows. */
+static PyObject *
+beside_row(const Operation *operation, PyObject *x, PyObject *z)
+{
+    PyObject *a = as_column(x), *b = a == NULL ? NULL : as_column(z);
+    PyObject *y = b == NULL ? NULL : result_of_two(operation, a, b);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return y;
+}
+
 /* Answer an operation on one operand or two, of which one is a batched number or array. */
 static PyObject *
 on_batched(const Operation *operation, PyObject *a, PyObject *b)
@@ -253,6 +268,9 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
     }
     x = x_shared ? a : x;
     z = z_shared ? b : z;
+    if (!(x_shared || z_shared) && is_number_beside_row(x, z)) {
+        return wrapped_block(level, beside_row(operation, x, z), 0);
+    }
     if (!is_laid_out(x, x_shared, z, z_shared)) {
         return UNHANDLED;
     }
@@ -260,22 +278,106 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
     return wrapped_block(level, y == UNHANDLED ? result_of_two(operation, x, z) : y, of_python);
 }
 
-/* Read `x[i]` of a batched vector of float64, by an integer; UNHANDLED for another index. */
+/* `x < z` and its like, by Python's number of the comparison; UNHANDLED as above. */
+static PyObject *
+compared_batched(PyObject *a, PyObject *b, int operator)
+{
+    PyObject *level = live_batch(a), *x = level == NULL ? NULL : block_at(a, level);
+    PyObject *z = x == NULL ? NULL : block_at(b, level);
+    int shared = z == NULL;
+    if (x == NULL || (shared && !is_float(b) && !PyLong_CheckExact(b))
+        || !is_laid_out(x, 0, shared ? b : z, shared)) {
+        return UNHANDLED;
+    }
+    int of_python = is_of_python(a, 0) && is_of_python(b, shared);
+    return wrapped_block(level, PyObject_RichCompare(x, shared ? b : z, operator), of_python);
+}
+
+static PyObject *in_python(PyObject *method, PyObject *a, PyObject *b); /* in items.h */
+static int replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count);
+
+#define BATCHED_COMPARISON(name, operator)                                                       \
+    static PyObject *batched_##name;                                                             \
+    static PyObject *batched_##name##_method(PyObject *self, PyObject *other)                    \
+    {                                                                                            \
+        PyObject *y = compared_batched(self, other, operator);                                   \
+        return y == UNHANDLED ? in_python(batched_##name, self, other) : y;                      \
+    }
+
+BATCHED_COMPARISON(lt, Py_LT)
+BATCHED_COMPARISON(le, Py_LE)
+BATCHED_COMPARISON(gt, Py_GT)
+BATCHED_COMPARISON(ge, Py_GE)
+BATCHED_COMPARISON(eq, Py_EQ)
+BATCHED_COMPARISON(ne, Py_NE)
+
+/* Read an entry of a batched array of float64, by an integer for each axis; UNHANDLED by another
+   index. Of an array that is written to there is no block. */
 static PyObject *
 read_batched(PyObject *x, PyObject *index)
 {
     PyObject *level = live_batch(x), *block = SLOT(x, BLOCK_OF_ARRAY);
-    if (level == NULL || SLOT(x, MEMORY) != NULL || block == NULL
-        || !PyLong_CheckExact(index) || !is_plain_block(block)
-        || PyArray_NDIM((PyArrayObject *)block) != 2) {
+    if (level == NULL || block == NULL || !is_plain_block(block)) {
         return UNHANDLED;
     }
-    PyObject *all = PySlice_New(NULL, NULL, NULL);
-    PyObject *led = all == NULL ? NULL : PyTuple_Pack(2, all, index);
-    PyObject *y = led == NULL ? NULL : PyObject_GetItem(block, led);
-    Py_XDECREF(all);
-    Py_XDECREF(led);
-    return wrapped_block(level, y, 0);
+    PyArrayObject *array = (PyArrayObject *)block;
+    int axes = PyArray_NDIM(array) - 1, is_tuple = PyTuple_CheckExact(index);
+    npy_intp places[MOST_AXES];
+    if (axes < 1 || axes > MOST_AXES || axes != (is_tuple ? PyTuple_GET_SIZE(index) : 1)) {
+        return UNHANDLED;
+    }
+    for (int k = 0; k < axes; k++) {
+        PyObject *i = is_tuple ? PyTuple_GET_ITEM(index, k) : index;
+        if (!place_on_axis(i, PyArray_DIM(array, k + 1), places + k)) {
+            return UNHANDLED;
+        }
+    }
+    return wrapped_block(level, block_of_read(array, places, 0), 0);
+}
+
+static PyMethodDef batched_comparisons[] = {
+    {"__lt__", batched_lt_method, METH_O, NULL}, {"__le__", batched_le_method, METH_O, NULL},
+    {"__gt__", batched_gt_method, METH_O, NULL}, {"__ge__", batched_ge_method, METH_O, NULL},
+    {"__eq__", batched_eq_method, METH_O, NULL}, {"__ne__", batched_ne_method, METH_O, NULL},
+};
+
+/* Give a class these comparisons; those that it has, which both classes share, are kept. */
+static int
+compare_in_c(PyTypeObject *type)
+{
+    PyObject **kept[] = {&batched_lt, &batched_le, &batched_gt, &batched_ge, &batched_eq, &batched_ne};
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(batched_comparisons); i++) {
+        *kept[i] = PyObject_GetAttrString((PyObject *)type, batched_comparisons[i].ml_name);
+        if (*kept[i] == NULL) {
+            return -1;
+        }
+    }
+    return replace_methods(type, batched_comparisons, Py_ARRAY_LENGTH(batched_comparisons));
+}
+
+PyDoc_STRVAR(register_batches_doc,
+"register_batches(batch_level, batched_number, batched_array)\n--\n\n"
+"Note the classes of runs on many items, and of their numbers and arrays.");
+
+static PyObject *
+register_batches(PyObject *module, PyObject *args)
+{
+    PyTypeObject *level, *number, *array;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &level, &PyType_Type, &number, &PyType_Type,
+                          &array)
+        || offset_of(number, "block", &BLOCK_OF_NUMBER) < 0
+        || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
+        || offset_of(number, "of_python", &OF_PYTHON) < 0
+        || offset_of(level, "live", &LIVE_OF_BATCH) < 0
+        || (WRAP = PyUnicode_InternFromString("wrap")) == NULL
+        || compare_in_c(number) < 0 || compare_in_c(array) < 0) {
+        return NULL;
+    }
+    Py_INCREF(args); /* the classes live as long as the process */
+    BATCH_LEVEL = level;
+    BATCHED_NUMBER = number;
+    BATCHED_ARRAY = array;
+    Py_RETURN_NONE;
 }
 
 #endif

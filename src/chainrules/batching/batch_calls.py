@@ -7,6 +7,7 @@ what has no form is called for one item after another.
 import builtins
 import functools
 import itertools
+import types
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,6 @@ from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.funnel import body, shown
-from ..rules.shapes import OBJECT
 from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
 from ..rules.tracing.own_classes import is_of_its_own
 from ..rules.tracing.views import (
@@ -57,7 +57,11 @@ from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_sl
 from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
-_NUMPYS = (np.ufunc, type(np.sum))
+_HASHED = (np.ufunc, type(np.sum), types.FunctionType)
+# Of NumPy's functions those that are called often, and give numbers where no axis is left.
+_GIVES_NUMBERS = {
+    np.all, np.any, np.argmax, np.argmin, np.clip, np.linalg.det, np.linalg.norm, np.median, np.ptp,
+}  # fmt: skip
 OF_PYTHON = (float, complex)  # of an integer NumPy's answers are taken for Python's
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
 STRUCTURAL = {
@@ -80,9 +84,11 @@ class BatchCalls(BatchValues):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         self.check_live()
-        kind = frule.kinds.get(f) if type(f) in _NUMPYS else None
-        if kind is not None and f not in batch_rule.methods and self.are_plain(args, kwargs):
-            if _steps.get(f) is kind or _is_step(f, kind):
+        if type(f) in _HASHED and f not in batch_rule.methods and self.are_plain(args, kwargs):
+            if tells_only_structure(f):
+                return f(*self.samples(args), **self.samples(kwargs))
+            kind = frule.kinds.get(f) or frule.find(None, f, args)
+            if kind is not None and (_steps.get(f) is kind or _is_step(f, kind)):
                 _steps[f] = kind
                 return self.step(f, kind, args, kwargs)
         if may_need_healing((args, kwargs)):
@@ -114,7 +120,7 @@ class BatchCalls(BatchValues):
             return self.constant(y) if is_fresh(y) else y
         return self.step(f, kind, args, kwargs)
 
-    def are_plain(self, args: tuple, kwargs: dict) -> bool:
+    def are_plain(self, args: Any, kwargs: dict) -> bool:
         """Say whether all arguments are values of this level, arrays and numbers, as most are."""
         batched = False
         for x in args:
@@ -124,11 +130,15 @@ class BatchCalls(BatchValues):
                     return False
                 batched = True
             elif cls is _array:
-                if x.dtype is OBJECT:
+                if x.dtype.hasobject:
                     return False
+            elif cls is list or cls is tuple:
+                if not _SETTINGS.issuperset(builtins.map(type, x)):
+                    if not self.are_plain(x, {}):
+                        return False
+                    batched = True
             elif cls not in _SETTINGS:
-                if cls is not tuple or not _SETTINGS.issuperset(builtins.map(type, x)):
-                    return False
+                return False
         return batched and (not kwargs or _SETTINGS.issuperset(builtins.map(type, kwargs.values())))
 
     def run_body(self, f: Function, kind: Any, args: tuple, kwargs: dict, runs: bool) -> Any:
@@ -200,7 +210,7 @@ class BatchCalls(BatchValues):
         return batched
 
     def _of(self, block: Any, f: Function, args: tuple, kwargs: dict, numbers: bool) -> Any:
-        if len(shape_of(block)) > 1 or numbers or f is np.clip:
+        if len(shape_of(block)) > 1 or numbers or (type(f) in _HASHED and f in _GIVES_NUMBERS):
             return self.wrap(block)
         if f is np.where:
             return self.array(block)
@@ -288,13 +298,13 @@ class BatchCalls(BatchValues):
                 raise Split(self, places, "how many entries a mask takes")
             return self.array(read_masked(block, mask))
         y = Gather(self, shape_of(block)[1:], parts).read(block)
-        return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
+        array = len(shape_of(y)) > 1 or any(part is ... for part in parts)
+        return self.array(y) if array else self.wrap(y)
 
 
 def _is_step(f: Function, kind: Any) -> bool:
     """Say whether each call of ``f`` with plain arguments is one step of a batch."""
-    known = tells_only_structure(f) or is_writer(f) or isinstance(kind, Saved | FreshArray)
-    return is_kept_whole(f) and not known
+    return is_kept_whole(f) and not is_writer(f) and not isinstance(kind, Saved | FreshArray)
 
 
 def _as_array(x: Any) -> Any:

@@ -275,6 +275,9 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
         return UNHANDLED;
     }
     PyObject *y = in_one_loop(operation, x, z);
+    if (y == UNHANDLED && of_python) { /* where NumPy warns, Python does not */
+        return UNHANDLED;
+    }
     return wrapped_block(level, y == UNHANDLED ? result_of_two(operation, x, z) : y, of_python);
 }
 

@@ -178,8 +178,12 @@ class BatchCalls(BatchValues):
                 return self.gathered(x, index)
         if isinstance(kind, BilinearRule):
             args = (*builtins.map(_as_array, args[:2]), *args[2:])
+        if f is np.clip or isinstance(f, np.ufunc):
+            args = self.beside(args)
+        elif f is np.where:
+            args = (*args[:1], *self.beside(args[1:]))
         options = self.blocks(kwargs) if kwargs else kwargs
-        y = at_once_on_blocks(shown(f), tuple([*builtins.map(self.blocks, args)]), options)
+        y = at_once_on_blocks(shown(f), tuple(builtins.map(self.blocks, args)), options)
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.

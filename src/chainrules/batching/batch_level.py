@@ -32,6 +32,7 @@ from .ways import OneByOne
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
+_NUMBERS = {float, int, bool, complex, np.float64}
 _EQUALITIES = (np.equal, np.not_equal)
 _COMPARISONS = (*_EQUALITIES, np.less, np.less_equal, np.greater, np.greater_equal)
 
@@ -57,22 +58,22 @@ class BatchLevel(BatchCalls):
             return self.call(ufunc, (a, b), {})
         if not self.live:
             raise escaped()
+        of_a = a_batched and type_a is BatchedNumber and a.of_python
+        of_b = b_batched and type_b is BatchedNumber and b.of_python
+        if of_a is not of_b:  # one of Python's beside one of NumPy's, or a plain one
+            a, b = self.beside((a, b))
         if a_batched and b_batched:
             if type_a is type_b is BatchedNumber:
-                of_python = a.of_python and b.of_python and operation is not ufunc
-                if of_python:
-                    raise_as_python(self, ufunc, operation, a.block, b.block)
-                return self.wrap(operation(a.block, b.block), of_python)
+                if of_a and of_b and operation is not ufunc:
+                    return self.as_python(ufunc, operation, a.block, b.block)
+                return self.wrap(operation(a.block, b.block))
         else:
             other, type_other = (b, type_b) if a_batched else (a, type_a)
-            if type_other is float or type_other is int or type_other is _float64:
+            if type_other in _NUMBERS:
                 x, z = (a.block, b) if a_batched else (a, b.block)
-                number = a if a_batched else b
-                of_python = type_other is not _float64 and operation is not ufunc
-                of_python = of_python and type(number) is BatchedNumber and number.of_python
-                if of_python:
-                    raise_as_python(self, ufunc, operation, x, z)
-                return self.wrap(operation(x, z), of_python)
+                if (of_a or of_b) and type_other is not _float64 and operation is not ufunc:
+                    return self.as_python(ufunc, operation, x, z)
+                return self.wrap(operation(x, z))
             answer = self.meet(ufunc, operation, a, b, other)
             if answer is not None:
                 return answer
@@ -84,6 +85,12 @@ class BatchLevel(BatchCalls):
         if rank > 1 and ufunc is np.multiply and numbers is not None:
             block = numbers.outer_product(x, z)
         return self.wrap(operation(x, z) if block is None else block)
+
+    def as_python(self, ufunc: np.ufunc, operation: Callable, x: Value, z: Value) -> Value:
+        """Return ``operation(x, z)`` of numbers of Python's, which raise and do not warn."""
+        raise_as_python(self, ufunc, operation, x, z)
+        with np.errstate(all="ignore"):
+            return self.wrap(operation(x, z), True)
 
     def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where that is not for this level to do; None where it is."""

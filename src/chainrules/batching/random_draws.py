@@ -34,7 +34,9 @@ class Generators:
     def __init__(self, f: Any, call: tuple) -> None:
         found: dict[int, Any] = {}
         args, kwargs = call
-        given = [x for x in (f, *args, *kwargs.values()) if type(x) not in _PLAIN and not _is_plain(x)]
+        given = [
+            x for x in (f, *args, *kwargs.values()) if type(x) not in _PLAIN and not _is_plain(x)
+        ]
         for x, _ in reached(tuple(given), _PLAIN) if given else ():
             for y in _bound(x):
                 if isinstance(y, _GENERATORS):

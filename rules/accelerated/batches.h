@@ -50,7 +50,28 @@ is_of_truths(PyObject *block)
     return PyArray_CheckExact(block) && PyArray_TYPE((PyArrayObject *)block) == NPY_BOOL;
 }
 
-/* The batched value of a block, which it takes over. */
+/* The batched number or array of a block, which it takes over. */
+static PyObject *
+wrapped_as(PyTypeObject *type, PyObject *level, PyObject *block, int of_python)
+{
+    PyObject *y = type->tp_alloc(type, 0);
+    if (y == NULL) {
+        Py_DECREF(block);
+        return NULL;
+    }
+    SLOT(y, AT_LEVEL) = Py_NewRef(level);
+    if (type == BATCHED_NUMBER) {
+        SLOT(y, BLOCK_OF_NUMBER) = block;
+        SLOT(y, OF_PYTHON) = Py_NewRef(of_python ? Py_True : Py_False);
+    }
+    else {
+        SLOT(y, BLOCK_OF_ARRAY) = block;
+        SLOT(y, BASE_AND_PATH) = Py_NewRef(Py_None);
+    }
+    return y;
+}
+
+/* The batched value of a block, which it takes over, or of what else NumPy gave. */
 static PyObject *
 wrapped_block(PyObject *level, PyObject *block, int of_python)
 {
@@ -59,23 +80,13 @@ wrapped_block(PyObject *level, PyObject *block, int of_python)
     }
     int known = (is_plain_block(block) || is_of_truths(block))
                 && PyArray_NDIM((PyArrayObject *)block) > 0;
-    int is_number = known && PyArray_NDIM((PyArrayObject *)block) == 1;
-    PyTypeObject *type = is_number ? BATCHED_NUMBER : BATCHED_ARRAY;
-    PyObject *y = known ? type->tp_alloc(type, 0)
-                        : PyObject_CallMethodObjArgs(level, WRAP, block, NULL);
-    if (!known || y == NULL) {
+    if (!known) {
+        PyObject *y = PyObject_CallMethodObjArgs(level, WRAP, block, NULL);
         Py_DECREF(block);
         return y;
     }
-    SLOT(y, AT_LEVEL) = Py_NewRef(level);
-    SLOT(y, is_number ? BLOCK_OF_NUMBER : BLOCK_OF_ARRAY) = block;
-    if (is_number) {
-        SLOT(y, OF_PYTHON) = Py_NewRef(of_python ? Py_True : Py_False);
-    }
-    else {
-        SLOT(y, BASE_AND_PATH) = Py_NewRef(Py_None);
-    }
-    return y;
+    int is_number = PyArray_NDIM((PyArrayObject *)block) == 1;
+    return wrapped_as(is_number ? BATCHED_NUMBER : BATCHED_ARRAY, level, block, of_python);
 }
 
 static int
@@ -338,42 +349,155 @@ read_batched(PyObject *x, PyObject *index)
     return wrapped_block(level, block_of_read(array, places, 0), 0);
 }
 
-static PyMethodDef batched_comparisons[] = {
+/* ---- functions that are called often: where, clip, and sums of short rows ---- */
+
+static PyObject *WHERE, *CLIP, *SUM, *BATCH_RULES;
+
+#define FEW 7 /* entries of a row, up to which NumPy adds one after another */
+
+/* The sums of rows, each as NumPy adds it: one after another, and that to 0. */
+static PyObject *
+sums_of_rows(PyArrayObject *block)
+{
+    npy_intp count = PyArray_DIM(block, 0), size = PyArray_DIM(block, 1);
+    npy_intp of_item = PyArray_STRIDE(block, 0), step = PyArray_STRIDE(block, 1);
+    if (size < 1 || size > FEW || step < 0) { /* of which NumPy begins at the other end */
+        return UNHANDLED;
+    }
+    PyObject *sums = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
+    if (sums == NULL) {
+        return NULL;
+    }
+    double *y = PyArray_DATA((PyArrayObject *)sums), all = 0;
+    feclearexcept(LOUD);
+    for (npy_intp i = 0; i < count; i++) {
+        const char *row = PyArray_BYTES(block) + i * of_item;
+        double sum = AT(row, step, 0);
+        for (npy_intp k = 1; k < size; k++) {
+            sum += AT(row, step, k);
+        }
+        y[i] = 0.0 + sum; /* of zeros with a sign the one without */
+        all += y[i];
+    }
+    if (all != all || fetestexcept(LOUD)) { /* NumPy warns, or says which NaN it is */
+        Py_SETREF(sums, UNHANDLED);
+    }
+    return sums;
+}
+
+/* An operand of a function of entries beside blocks of `*rank` axes, borrowed; NULL for others. */
+static PyObject *
+operand_at(PyObject *x, PyObject *level, int *rank)
+{
+    double value;
+    if (!is_batched(x)) {
+        return as_double(x, &value) ? x : NULL;
+    }
+    int is_number = Py_TYPE(x) == BATCHED_NUMBER;
+    PyObject *block = SLOT(x, is_number ? BLOCK_OF_NUMBER : BLOCK_OF_ARRAY);
+    if (SLOT(x, AT_LEVEL) != level || block == NULL
+        || !(is_plain_block(block) || is_of_truths(block))
+        || (*rank >= 0 && *rank != PyArray_NDIM((PyArrayObject *)block))) {
+        return NULL;
+    }
+    *rank = PyArray_NDIM((PyArrayObject *)block);
+    return block;
+}
+
+/* Answer a call of one of these functions without options; UNHANDLED as above. */
+static PyObject *
+called_at_once(PyObject *f, PyObject *args)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    PyObject *x = count > 0 ? PyTuple_GET_ITEM(args, 0) : NULL;
+    PyObject *level = is_batched(x) ? live_batch(x) : NULL, *operands[4] = {NULL};
+    int rank = -1;
+    if (level == NULL || count != (f == SUM ? 1 : 3)
+        || !(f == SUM || f == WHERE || f == CLIP) || PyDict_Contains(BATCH_RULES, f) != 0) {
+        return UNHANDLED;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        operands[i + 1] = operand_at(PyTuple_GET_ITEM(args, i), level, &rank);
+        if (operands[i + 1] == NULL) {
+            return UNHANDLED;
+        }
+    }
+    if (f == SUM) {
+        int is_row = rank == 2 && is_plain_block(operands[1]);
+        PyObject *y = is_row ? sums_of_rows((PyArrayObject *)operands[1]) : UNHANDLED;
+        return y == UNHANDLED ? y : wrapped_block(level, y, 0);
+    }
+    if (f == CLIP && !is_plain_block(operands[1])) {
+        return UNHANDLED;
+    }
+    PyObject *y = PyObject_Vectorcall(f, operands + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    /* Of numbers it is an array without axes that np.where gives. */
+    return f == WHERE && y != NULL ? wrapped_as(BATCHED_ARRAY, level, y, 0)
+                                   : wrapped_block(level, y, 0);
+}
+
+static PyObject *batched_function; /* the inherited method */
+
+static PyObject *
+batched_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    int plain = count == 4 && PyTuple_CheckExact(args[2]) && PyDict_CheckExact(args[3])
+                && PyDict_GET_SIZE(args[3]) == 0;
+    PyObject *y = plain ? called_at_once(args[0], args[2]) : UNHANDLED;
+    if (y != UNHANDLED) {
+        return y;
+    }
+    PyObject *stack[5] = {self};
+    if (count > 4) {
+        PyErr_SetString(PyExc_TypeError, "__array_function__ takes four arguments");
+        return NULL;
+    }
+    memcpy(stack + 1, args, count * sizeof(PyObject *));
+    return PyObject_Vectorcall(batched_function, stack, count + 1, NULL);
+}
+
+/* ---- methods of the classes ---- */
+
+static PyMethodDef methods_of_batched[] = {
     {"__lt__", batched_lt_method, METH_O, NULL}, {"__le__", batched_le_method, METH_O, NULL},
     {"__gt__", batched_gt_method, METH_O, NULL}, {"__ge__", batched_ge_method, METH_O, NULL},
     {"__eq__", batched_eq_method, METH_O, NULL}, {"__ne__", batched_ne_method, METH_O, NULL},
+    {"__array_function__", (PyCFunction)(void (*)(void))batched_function_method, METH_FASTCALL,
+     NULL},
 };
 
-/* Give a class these comparisons; those that it has, which both classes share, are kept. */
+/* Give a class these methods; those that it has, which both classes share, are kept. */
 static int
-compare_in_c(PyTypeObject *type)
+accelerate_batched(PyTypeObject *type)
 {
-    PyObject **kept[] = {&batched_lt, &batched_le, &batched_gt, &batched_ge, &batched_eq, &batched_ne};
-    for (size_t i = 0; i < Py_ARRAY_LENGTH(batched_comparisons); i++) {
-        *kept[i] = PyObject_GetAttrString((PyObject *)type, batched_comparisons[i].ml_name);
+    PyObject **kept[] = {&batched_lt, &batched_le, &batched_gt, &batched_ge,
+                         &batched_eq, &batched_ne, &batched_function};
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(methods_of_batched); i++) {
+        *kept[i] = PyObject_GetAttrString((PyObject *)type, methods_of_batched[i].ml_name);
         if (*kept[i] == NULL) {
             return -1;
         }
     }
-    return replace_methods(type, batched_comparisons, Py_ARRAY_LENGTH(batched_comparisons));
+    return replace_methods(type, methods_of_batched, Py_ARRAY_LENGTH(methods_of_batched));
 }
 
 PyDoc_STRVAR(register_batches_doc,
-"register_batches(batch_level, batched_number, batched_array)\n--\n\n"
-"Note the classes of runs on many items, and of their numbers and arrays.");
+"register_batches(batch_level, batched_number, batched_array, where, clip, sum, rules)\n--\n\n"
+"Note the classes of runs on many items, and of their numbers and arrays; three functions of\n"
+"NumPy's, and the dict of the rules for batches that users gave.");
 
 static PyObject *
 register_batches(PyObject *module, PyObject *args)
 {
     PyTypeObject *level, *number, *array;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &level, &PyType_Type, &number, &PyType_Type,
-                          &array)
+    if (!PyArg_ParseTuple(args, "O!O!O!OOOO!", &PyType_Type, &level, &PyType_Type, &number,
+                          &PyType_Type, &array, &WHERE, &CLIP, &SUM, &PyDict_Type, &BATCH_RULES)
         || offset_of(number, "block", &BLOCK_OF_NUMBER) < 0
         || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
         || offset_of(number, "of_python", &OF_PYTHON) < 0
         || offset_of(level, "live", &LIVE_OF_BATCH) < 0
         || (WRAP = PyUnicode_InternFromString("wrap")) == NULL
-        || compare_in_c(number) < 0 || compare_in_c(array) < 0) {
+        || accelerate_batched(number) < 0 || accelerate_batched(array) < 0) {
         return NULL;
     }
     Py_INCREF(args); /* the classes live as long as the process */

@@ -136,6 +136,46 @@ def test_each_layout_beside_each(operate, of_x, of_z):
     assert cr.vmap(operate)(x[:0], z[:0]).shape == (0,)
 
 
+EXACT = st.sampled_from([0.0, -0.0, 1.0, -2.0, 3.0, 2.0**40, np.inf, -np.inf, np.nan])
+
+
+@given(st.data())
+def test_sums_of_rows_and_choices_between_them(data):
+    items, size = data.draw(st.sampled_from([1, 2, 9])), data.draw(st.integers(1, 9))
+    x, z = (
+        np.array(data.draw(st.lists(EXACT, min_size=items * size, max_size=items * size)))
+        for _ in range(2)
+    )
+    layout = ROWS[data.draw(st.sampled_from(sorted(ROWS)))]
+    x, z = layout(x.reshape(items, size)), z.reshape(items, size)
+    for f in (
+        lambda x, z: np.sum(x),
+        lambda x, z: np.where(x < z, x, -z),
+        lambda x, z: np.where(x[0], z[-1], 2),
+        lambda x, z: np.where(x[0] > 0, 1.0, x[0])[()] + z,
+        lambda x, z: np.clip(x + 0.5, 0.25, 2),
+        lambda x, z: np.clip(x[0] + 0.5, z[0] + 0.5, 7.5),
+    ):
+        ours, warned = answers(lambda f=f: cr.vmap(f)(x, z))
+        loop, right = answers(lambda f=f: np.stack([f(a, b) for a, b in zip(x, z)]))
+        assert are_equal(ours, loop)
+        assert warned == right
+
+
+def test_rules_of_users_come_before_what_is_computed_at_once():
+    x = np.ones((4, 3))
+
+    @cr.batch_rule.register(np.sum)
+    def of_user(axis_size, batched, f, x):
+        return np.full(axis_size, 7.0), True
+
+    try:
+        np.testing.assert_array_equal(cr.vmap(lambda x: np.sum(x))(x), [7.0] * 4)
+    finally:
+        cr.batch_rule.unregister(np.sum)
+    np.testing.assert_array_equal(cr.vmap(lambda x: np.sum(x))(x), [3.0] * 4)
+
+
 def test_errors_of_numpys_settings_are_raised():
     x = np.array([1.0, 1e200, -1e200])
     with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):

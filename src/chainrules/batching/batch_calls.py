@@ -58,6 +58,7 @@ from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
 _HASHED = (np.ufunc, type(np.sum), types.FunctionType)
+_PRODUCTS = {np.dot, np.matmul, np.vecdot}
 # Of NumPy's functions those that are called often, and give numbers where no axis is left.
 _GIVES_NUMBERS = {
     np.all, np.any, np.argmax, np.argmin, np.clip, np.linalg.det, np.linalg.norm, np.median, np.ptp,
@@ -177,6 +178,9 @@ class BatchCalls(BatchValues):
             if holds_batched(index):
                 return self.gathered(x, index)
         if isinstance(kind, BilinearRule):
+            if f in _PRODUCTS and len(args) == 2 and all(builtins.map(self.is_row, args)):
+                a, b = args
+                return self.wrap(np.vecdot(a.block, b.block))
             args = (*builtins.map(_as_array, args[:2]), *args[2:])
         if f is np.clip or isinstance(f, np.ufunc):
             args = self.beside(args)
@@ -194,6 +198,11 @@ class BatchCalls(BatchValues):
             return kind.run(*args, **kwargs)
         finally:
             self.under_way.pop()
+
+    def is_row(self, x: Any) -> bool:
+        """Say whether ``x`` is a plain vector of real numbers for each item."""
+        block = x.block if type(x) is BatchedArray and x.at_level is self else None
+        return type(block) is _array and block.ndim == 2 and block.dtype.kind == "f"
 
     def result(self, y: Any, f: Function, kind: Any, args: tuple, kwargs: dict) -> Any:
         """Wrap what a batch form gave; what is a view of an argument is tied to it."""

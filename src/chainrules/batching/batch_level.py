@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..forward.blocks import write_block
-from ..rules import Block, Level, Traced, aligned, frule, getitem, healed, shape_of
+from ..rules import Block, Level, Traced, aligned, batch_rule, frule, getitem, healed, shape_of
 from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
@@ -203,4 +203,6 @@ def _keeps_array(index: Index) -> bool:
 
 
 if numbers is not None:
-    numbers.register_batches(BatchLevel, BatchedNumber, BatchedArray)
+    numbers.register_batches(
+        BatchLevel, BatchedNumber, BatchedArray, np.where, np.clip, np.sum, batch_rule.methods
+    )

@@ -19,7 +19,8 @@ _PLAIN = frozenset(LEAVES) - {
     type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType,
 }  # fmt: skip
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
-_OF_THE_PROCESS = tuple([draw.__self__ for draw in (random.random, np.random.random)])
+_DRAWS: tuple[Any, ...] = (random.random, np.random.random)
+_OF_THE_PROCESS = tuple([draw.__self__ for draw in _DRAWS])
 # Modules of libraries whose functions draw from the generators of the process.
 _DRAWING = {
     "random", "statistics", "numpy.random", "scipy", "scipy.cluster", "scipy.optimize",

@@ -304,6 +304,16 @@ def test_writes(f):
     np.testing.assert_array_equal(XS, before)
 
 
+@pytest.mark.parametrize("product", [np.tensordot, np.linalg.tensordot])
+def test_a_product_without_axes_is_an_array_that_is_written_to(product):
+    def filled(x):
+        y = product(x, x)
+        y.reshape(-1)[:1] = x[0, 0]
+        return y
+
+    agrees(filled, RNG.normal(size=(4, 2, 3)))
+
+
 def test_the_callers_arrays_stay_and_results_are_apart():
     xs = XS.copy()
 

@@ -59,11 +59,13 @@ from .ways import OneByOne, Split, grouped, is_told, tell
 _array = np.ndarray
 _HASHED = (np.ufunc, type(np.sum), types.FunctionType)
 _PRODUCTS = {np.dot, np.matmul, np.vecdot}
-# Of NumPy's functions those that are called often, and give numbers where no axis is left.
+# Of NumPy's functions those that give arrays where no axis is left, and of those that are called
+# often the ones that give numbers.
+_GIVES_ARRAYS = {np.where, np.tensordot, np.linalg.tensordot}
 _GIVES_NUMBERS = {
     np.all, np.any, np.argmax, np.argmin, np.clip, np.linalg.det, np.linalg.norm, np.median, np.ptp,
 }  # fmt: skip
-OF_PYTHON = (float, complex)  # of an integer NumPy's answers are taken for Python's
+OF_PYTHON = (bool, int, float, complex)
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
 STRUCTURAL = {
     accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,
@@ -223,10 +225,13 @@ class BatchCalls(BatchValues):
         return batched
 
     def _of(self, block: Any, f: Function, args: tuple, kwargs: dict, numbers: bool) -> Any:
-        if len(shape_of(block)) > 1 or numbers or (type(f) in _HASHED and f in _GIVES_NUMBERS):
+        if len(shape_of(block)) > 1:
             return self.wrap(block)
-        if f is np.where:
+        known = f if type(f) in _HASHED else None
+        if known in _GIVES_ARRAYS:
             return self.array(block)
+        if numbers or known in _GIVES_NUMBERS:
+            return self.wrap(block)
         # NumPy gives a number, or an array without axes: as it does for one item.
         with np.errstate(all="ignore"):
             one = f(*self.samples(args), **self.samples(kwargs))

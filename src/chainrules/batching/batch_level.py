@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..forward.blocks import write_block
-from ..rules import Block, Level, Traced, aligned, batch_rule, frule, getitem, healed, shape_of
+from ..rules import (
+    Block,
+    Level,
+    Traced,
+    aligned,
+    batch_rule,
+    frule,
+    getitem,
+    healed,
+    shape_of,
+)
 from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
@@ -26,7 +36,7 @@ from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .batch_calls import BatchCalls, is_shared
 from .batched import BatchedArray, BatchedNumber, sample_of
 from .gathering import Gather, holds_batched, is_mask, plain_slices, write_masked
-from .pythons_numbers import raise_as_python
+from .pythons_numbers import computed, operand
 from .ways import OneByOne
 
 _array = np.ndarray
@@ -45,9 +55,10 @@ class BatchLevel(BatchCalls):
     # ---- operators ----
 
     def unary(self, ufunc: np.ufunc, operation: Callable, x: Any) -> Value:
-        if ufunc in _scalars and self.live:  # the others may have several results
-            of_python = operation is not ufunc and type(x) is BatchedNumber and x.of_python
-            return self.wrap(operation(x.block), of_python)
+        of_python = operation is not ufunc and type(x) is BatchedNumber and x.of_python
+        if (of_python or ufunc in _scalars) and self.live:  # the others may have several results
+            block = operand(self, x.block) if of_python else x.block
+            return self.wrap(operation(block), of_python)
         return self.call(ufunc, (x,), {})
 
     def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
@@ -87,10 +98,8 @@ class BatchLevel(BatchCalls):
         return self.wrap(operation(x, z) if block is None else block)
 
     def as_python(self, ufunc: np.ufunc, operation: Callable, x: Value, z: Value) -> Value:
-        """Return ``operation(x, z)`` of numbers of Python's, which raise and do not warn."""
-        raise_as_python(self, ufunc, operation, x, z)
-        with np.errstate(all="ignore"):
-            return self.wrap(operation(x, z), True)
+        """Return ``operation(x, z)`` of numbers of Python's."""
+        return self.wrap(computed(self, ufunc, operation, x, z), True)
 
     def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where that is not for this level to do; None where it is."""

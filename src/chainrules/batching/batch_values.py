@@ -64,8 +64,13 @@ class BatchValues(BlocksLevel):
         if (block.ndim if type(block) is _array else len(shape_of(block))) > 1:
             return self.array(block)
         whole = type(block) is _array and block.dtype.kind in "iu"
+        if whole and of_python and block.dtype != np.int64:
+            if (block > np.iinfo(np.int64).max).any():
+                raise OneByOne(self, "integers of Python's are too large for NumPy's")
+            block = block.astype(np.int64)
         if whole and (block == block[0]).all():
-            return block[0]  # a length, a place: plain where it is the same for all items
+            # A length, a place: plain where it is the same for all items.
+            return block[0].item() if of_python else block[0]
         batched: Any = BatchedNumber()
         batched.at_level = self
         batched.block = block
@@ -94,7 +99,13 @@ class BatchValues(BlocksLevel):
         def taken(x: Any) -> Any:
             weak = np.result_type(x.sample, *others)
             strong = np.result_type(x.dtype, *others)
-            return x if weak == strong else self.wrap(x.block.astype(weak))
+            if weak == strong:
+                return x
+            if weak.kind in "iu":  # of a narrow type: where it does not fit, Python says so
+                info = np.iinfo(weak)
+                if np.any((x.block < info.min) | (x.block > info.max)):
+                    raise OneByOne(self, f"an integer of Python's meets {weak}")
+            return self.wrap(x.block.astype(weak))
 
         return tuple([taken(x) if is_so else x for x, is_so in zip(xs, python, strict=True)])
 

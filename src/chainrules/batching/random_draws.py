@@ -26,7 +26,11 @@ _DRAWING = {
     "random", "statistics", "numpy.random", "scipy", "scipy.cluster", "scipy.optimize",
     "scipy.sparse", "scipy.stats",
 }  # fmt: skip
-_QUIET = {"numpy", "math", "cmath", "operator", "chainrules", "chainrules.numpy"}
+# Modules that most functions name, and none of whose functions draws unless it is named so.
+_QUIET = {
+    "chainrules", "chainrules.numpy", "cmath", "functools", "itertools", "math", "numpy",
+    "numpy.linalg", "operator", "scipy.special",
+}  # fmt: skip
 
 
 class Generators:
@@ -70,7 +74,7 @@ def _is_plain(x: Any) -> bool:
     while waiting:
         x = waiting.pop()
         cls = type(x)
-        if cls in _PLAIN or cls is np.ufunc or id(x) in seen:
+        if cls in _PLAIN or id(x) in seen:
             continue
         if cls is types.FunctionType:
             seen.add(id(x))

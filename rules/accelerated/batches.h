@@ -226,6 +226,8 @@ is_number_beside_row(PyObject *x, PyObject *z)
     return PyArray_NDIM((PyArrayObject *)x) + PyArray_NDIM((PyArrayObject *)z) == 3;
 }
 
+#define MOST_IN_ROW 16 /* entries; of longer rows NumPy's loops gain more */
+
 /* A block with its numbers as columns; one of rows as it is. */
 static PyObject *
 as_column(PyObject *block)
@@ -239,12 +241,54 @@ as_column(PyObject *block)
     return PyArray_Newshape(array, &dims, NPY_CORDER);
 }
 
+#define ROWS(operator)                                                                           \
+    for (npy_intp i = 0; i < count; i++, in_x += of_x, in_z += of_z) {                           \
+        for (npy_intp k = 0; k < size; k++, to++) {                                              \
+            *to = AT(in_x, step_x, k) operator AT(in_z, step_z, k);                              \
+            nan |= *to != *to;                                                                   \
+        }                                                                                        \
+    }
+
+/* The same of a column and short rows, in one loop: NumPy begins anew for each row. */
+static PyObject *
+rows_in_one_loop(const Operation *operation, PyArrayObject *x, PyArrayObject *z)
+{
+    npy_intp count = PyArray_DIM(x, 0), size = Py_MAX(PyArray_DIM(x, 1), PyArray_DIM(z, 1));
+    npy_intp of_x = PyArray_STRIDE(x, 0), of_z = PyArray_STRIDE(z, 0);
+    npy_intp step_x = PyArray_DIM(x, 1) == 1 ? 0 : PyArray_STRIDE(x, 1);
+    npy_intp step_z = PyArray_DIM(z, 1) == 1 ? 0 : PyArray_STRIDE(z, 1);
+    const char *in_x = PyArray_BYTES(x), *in_z = PyArray_BYTES(z);
+    int is_sum = operation->binary == plus, is_difference = operation->binary == minus, nan = 0;
+    if (!(is_sum || is_difference || operation->binary == times) || size > MOST_IN_ROW
+        || PyArray_DIM(z, 0) != count || PyArray_DIM(x, 1) == 0 || PyArray_DIM(z, 1) == 0) {
+        return UNHANDLED;
+    }
+    npy_intp shape[2] = {count, size};
+    PyObject *y = PyArray_SimpleNew(2, shape, NPY_DOUBLE);
+    if (y == NULL) {
+        return NULL;
+    }
+    double *to = PyArray_DATA((PyArrayObject *)y);
+    feclearexcept(LOUD);
+    if (is_sum) ROWS(+)
+    else if (is_difference) ROWS(-)
+    else ROWS(*)
+    if (nan || fetestexcept(LOUD)) { /* NumPy warns, or says which NaN it is */
+        Py_SETREF(y, UNHANDLED);
+    }
+    return y;
+}
+
 /* `operation(x, z)` of a number and a row for each item, as NumPy's of a column and rows. */
 static PyObject *
 beside_row(const Operation *operation, PyObject *x, PyObject *z)
 {
     PyObject *a = as_column(x), *b = a == NULL ? NULL : as_column(z);
-    PyObject *y = b == NULL ? NULL : result_of_two(operation, a, b);
+    PyObject *y = b == NULL ? NULL
+                            : rows_in_one_loop(operation, (PyArrayObject *)a, (PyArrayObject *)b);
+    if (y == UNHANDLED) {
+        y = result_of_two(operation, a, b);
+    }
     Py_XDECREF(a);
     Py_XDECREF(b);
     return y;

@@ -348,6 +348,10 @@ compared_batched(PyObject *a, PyObject *b, int operator)
         return UNHANDLED;
     }
     int of_python = is_of_python(a, 0) && is_of_python(b, shared);
+    double value;
+    if (of_python && shared && !as_double(b, &value)) { /* Python compares integers as they are */
+        return UNHANDLED;
+    }
     return wrapped_block(level, PyObject_RichCompare(x, shared ? b : z, operator), of_python);
 }
 

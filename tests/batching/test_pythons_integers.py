@@ -86,6 +86,14 @@ def test_operators_beside_literals(name):
             check(lambda x: operate(np.array([1, 2], np.int8), x.item()), x)
 
 
+def test_floats_beside_integers_that_are_none():
+    x = np.array([2.0**53, 1.0, 2.0**53 + 2])
+    for operate in BINARY.values():
+        if operate not in (operator.lshift, operator.rshift):
+            check(lambda x, f=operate: f(x.item(), 2**53 + 1), x)
+            check(lambda x, f=operate: f(2**53 + 1, x.item()), x)
+
+
 @pytest.mark.parametrize("operate", [operator.neg, operator.pos, operator.invert, abs, float])
 def test_operators_of_one_number(operate):
     for x in VALUES.values():

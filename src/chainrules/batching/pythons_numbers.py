@@ -76,7 +76,7 @@ def _differs(ufunc: np.ufunc, x: Any, z: Any, integers: bool) -> bool:
         a, b = x * 1.0, z * 1.0
         large = a * np.exp2(b) if ufunc is np.left_shift else ufunc(a, b)
         return bool(np.any(~(np.abs(large) < _LARGE)))
-    if integers and ufunc is not np.true_divide:
+    if ufunc not in ((np.true_divide,) if integers else (*_ORDERS, np.equal, np.not_equal)):
         return False
     # As floats they are rounded, where Python divides and compares the integers themselves.
     parts = [part for part in (x, z) if _dtype_of(part).kind in "iu"]

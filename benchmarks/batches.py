@@ -8,6 +8,7 @@ compiled; the program written for whole arrays by hand, where it can be; ``jax.v
 ``torch.func.vmap``, eager.
 Other numbers at each call, medians of the CPU time of one thread, in turns. Then a million items
 that branch, compiled, beside the same loop in C by gcc; on two threads the time by the clock.
+Between these, what a batch of a thousand costs in items, and each operation (``batch_operations``).
 """
 
 import argparse
@@ -29,6 +30,7 @@ os.environ.setdefault(
 )
 
 import numpy as np  # noqa: E402
+from batch_operations import print_operations  # noqa: E402
 
 import chainrules as cr  # noqa: E402
 
@@ -221,8 +223,8 @@ COLUMNS = ("loop", "vmap", "compiled", "by hand", "jit(vmap)", "torch")
 # ---- a thousand items, in items ------------------------------------------------------------------
 
 
-def elementwise(count):
-    """Return a program of so many elementwise operations, of numbers or of arrays."""
+def arithmetic(count):
+    """Return a program of so many sums, differences and products, of numbers or of arrays."""
 
     def f(p):
         x, y = p[0], p[1]
@@ -233,14 +235,35 @@ def elementwise(count):
     return f
 
 
+def with_functions(count):
+    """Return a program of so many operations, of which two fifths are sines and quotients."""
+
+    def f(p):
+        x, y = p[0], p[1]
+        for _ in range(count // 5):
+            x, y = np.sin(x) * y + 1.0, x / (y + 2.0)
+        return x
+
+    return f
+
+
+PROGRAMS = (
+    ("numbers", arithmetic, (2,), (4, 20, 48, 100, 200)),
+    ("numbers, sines", with_functions, (2,), (5, 20, 50, 100, 200)),
+    ("arrays of 3", arithmetic, (2, 3), (20, 100)),
+    ("arrays of 10", arithmetic, (2, 10), (20, 60, 200)),
+    ("arrays of 100", arithmetic, (2, 100), (20, 60, 200)),
+)
+
+
 def in_items(repeats):
     """Print what a batch of a thousand costs, in calls of the function of one item."""
-    columns = ("one item, us", "vmap", "by hand", "one gradient, us", "vmap of it")
+    columns = ("one item, us", "vmap", "plain NumPy", "one gradient, us", "vmap of it")
     print("\n| a thousand items, in items |", " | ".join(columns), "|")
     print("|---" * (len(columns) + 1) + "|")
-    for what, shape in (("numbers", (2,)), ("arrays of 10", (2, 10)), ("arrays of 100", (2, 100))):
-        for count in (20, 60, 200):
-            f = elementwise(count)
+    for what, program, shape, counts in PROGRAMS:
+        for count in counts:
+            f = program(count)
             gradient = cr.grad(lambda p, f=f: np.sum(f(p)))
             runs = {
                 "one": lambda xs, f=f: [f(x) for x in xs[:LOOPED]],
@@ -386,6 +409,7 @@ def main():
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
     if len(options.only) == len(OF_ONE):
         in_items(options.repeats)
+        print_operations(options.repeats)
         a_million(options.repeats)
 
 

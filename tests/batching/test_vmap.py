@@ -4,13 +4,18 @@ import copy
 import functools
 import math
 import operator
+import random as of_python
 import warnings
 from collections import namedtuple
 from dataclasses import dataclass
+from random import gauss
 
 import numpy as np
+import numpy.random as of_numpy
 import pytest
-from scipy import optimize
+import scipy.stats
+from scipy import optimize, stats
+from scipy.stats import norm
 
 import chainrules as cr
 from chainrules import numpy as cnp
@@ -297,6 +302,16 @@ def test_writes(f):
     ours = cr.grad(lambda xs: np.sum(cr.vmap(f)(xs) ** 2))(XS)
     np.testing.assert_allclose(ours, stacked(cr.grad(lambda x: np.sum(f(x) ** 2)), XS))
     np.testing.assert_array_equal(XS, before)
+
+
+@pytest.mark.parametrize("product", [np.tensordot, np.linalg.tensordot])
+def test_a_product_without_axes_is_an_array_that_is_written_to(product):
+    def filled(x):
+        y = product(x, x)
+        y.reshape(-1)[:1] = x[0, 0]
+        return y
+
+    agrees(filled, RNG.normal(size=(4, 2, 3)))
 
 
 def test_the_callers_arrays_stay_and_results_are_apart():
@@ -624,6 +639,34 @@ def test_draws_are_those_of_a_loop():
         with pytest.warns(cr.BatchWarning, match="draws random numbers"):
             np.testing.assert_array_equal(cr.vmap(f)(XS), right)
     assert cr.vmap(lambda x: x + np.random.default_rng(3).normal())(XS).shape == XS.shape
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: x + of_python.gauss(0.0, 1.0),
+        lambda x: x + gauss(0.0, 1.0),
+        lambda x: x + of_numpy.normal(),
+        lambda x: x + stats.norm.rvs(),
+        lambda x: x + norm.rvs(),
+        lambda x: x + scipy.stats.uniform.rvs(),
+        lambda x: x + draws_by_name() + draws_by_name(),
+    ],
+)
+def test_draws_by_other_names_of_a_module_are_seen(draw):
+    of_python.seed(4)
+    of_numpy.seed(4)
+    right = stacked(draw, XS)
+    of_python.seed(4)
+    of_numpy.seed(4)
+    with pytest.warns(cr.BatchWarning, match="draws random numbers"):
+        np.testing.assert_array_equal(cr.vmap(draw)(XS), right)
+
+
+def draws_by_name():
+    from scipy import stats as distributions
+
+    return distributions.norm.rvs()
 
 
 def test_draws_of_items_that_go_ways_of_their_own():

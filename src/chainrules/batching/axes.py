@@ -87,6 +87,8 @@ def items_of(x: Any, axis: int, place: str) -> Any:
     ValueError
         If ``x`` has no such axis.
     """
+    if type(x) is np.ndarray and axis == 0 and x.ndim and x.flags.c_contiguous:
+        return x  # as most are
     if not hasattr(x, "shape") or not hasattr(x, "ndim"):
         if x is None:
             return None
@@ -106,8 +108,10 @@ def items_outermost(block: Any) -> Any:
     What NumPy makes of an item has the memory order of that item, and is a view where that allows
     it: so it must be of a batch.
     """
-    plain = bare(block)
+    plain = block if type(block) is np.ndarray else bare(block)
     if type(plain) is not np.ndarray or plain.ndim < 2 or plain.size == 0:
+        return block
+    if plain.flags.c_contiguous:
         return block
     strides = [abs(stride) for stride in plain.strides]
     if strides[0] >= max(strides[1:]) or plain.shape[0] == 1:

@@ -117,10 +117,15 @@ class Batch:
         block = leaf.block
         if type(block) is np.ndarray and not block.dtype.isnative:
             return Stacked(block.astype(block.dtype.newbyteorder("=")))  # as np.stack gives it
-        shared = type(block) is np.ndarray and any(
-            isinstance(x, np.ndarray) and np.may_share_memory(block, bare(x)) for x in self.leaves
-        )
-        return Stacked(for_receiver(block) if shared else block)
+        return Stacked(for_receiver(block) if self._is_shared(block) else block)
+
+    def _is_shared(self, block: Any) -> bool:
+        """Say whether a block is in the memory of an argument, which is the caller's."""
+        for x in self.leaves if type(block) is np.ndarray else ():
+            plain = x if type(x) is np.ndarray else bare(x)
+            if isinstance(plain, np.ndarray) and np.may_share_memory(block, plain):
+                return True
+        return False
 
     def run(self) -> list[tuple]:
         """Return, for each way, the places of its items, what ``f`` gave, and its level.
@@ -132,7 +137,7 @@ class Batch:
         """
         done = self._run()
         for _, y, _ in done:
-            for leaf in iterate_leaves(y):
+            for leaf in (y,) if type(y) is BatchedNumber else iterate_leaves(y):
                 cls = type(leaf)
                 if cls is BatchedNumber or cls is BatchedArray:
                     continue
@@ -148,7 +153,7 @@ class Batch:
         self.generators = Generators(self.f, self.call)
         if batch_lowerings and recordings and self.ways > 1 and _is_recorded():
             try:
-                return [self.run_at_once(np.arange(self.count), stops_at_looks=True)]
+                return [self.run_at_once(range(self.count), stops_at_looks=True)]
             except (Looked, OneByOne, Split) as stop:
                 if stop.level is not self.level:
                     raise
@@ -158,7 +163,7 @@ class Batch:
             except Exception as error:
                 if getattr(error, "ends_run", False):
                     raise  # what else it is, is said below
-        waiting = [np.arange(self.count)]
+        waiting: list[Any] = [range(self.count)]
         done: list[tuple] = []
         while waiting:
             places = waiting.pop()
@@ -191,7 +196,7 @@ class Batch:
                 # What stops the batch may be no error of any item: these say it, or go on.
                 first = str(error).partition(chr(10))[0]
                 why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
-            done += self.run_each(places)
+            done += self.run_each(np.asarray(places))
             _warn(self.f, why, where)
         if len(done) > 1 and (name := self.generators.drawn()):  # by items that went alone
             return self._in_order(f"it draws random numbers ({name})", user_line())
@@ -220,7 +225,7 @@ class Batch:
                 return np.arange(self.count), y, level
         return None
 
-    def groups_of(self, split: Split, places: np.ndarray) -> list[np.ndarray]:
+    def groups_of(self, split: Split, places: Any) -> list[np.ndarray]:
         """Return the items of each part of a batch that is split.
 
         Raises
@@ -235,9 +240,10 @@ class Batch:
                 f"the items of a batch differ in {_asked(split)}, in {split.line}.\n"
                 "  write it with np.where, or let vmap split the batch: ways=16"
             ) from None
-        return [places[group] for group in split.groups]
+        whole = type(places) is range  # of which each group has its places
+        return split.groups if whole else [places[group] for group in split.groups]
 
-    def run_at_once(self, places: np.ndarray, stops_at_looks: bool = False) -> tuple:
+    def run_at_once(self, places: Any, stops_at_looks: bool = False) -> tuple:
         batch_level = BatchLevel if stops() is None else WatchedBatch
         level = batch_level(len(places), BATCHES, stops_at_looks)
         self.level = level
@@ -248,8 +254,7 @@ class Batch:
                 x = level.wrap(x if whole else x[places])
             wrapped.append(x)
         level.given = tuple(self.leaves), wrapped
-        leaves = iter(wrapped)
-        args, kwargs = _with_leaves(self.call, leaves)
+        args, kwargs = _with_leaves(self.call, iter(wrapped))
         try:
             y = run(self.f, args, kwargs)
             blocks = _settled(y, level)
@@ -335,16 +340,21 @@ def _number_of_items(
 
 
 def _with_leaves(call: tuple, leaves: Iterator) -> tuple:
+    args, kwargs = call
+    if not kwargs and LEAVES.issuperset(map(type, args)):
+        return list(leaves), kwargs  # as most are
+
     def put(_: Any) -> Any:
         return next(leaves)
 
-    args, kwargs = call
     return [map_leaves(put, x) for x in args], {k: map_leaves(put, x) for k, x in kwargs.items()}
 
 
 def _settled(y: Any, level: BatchLevel) -> list:
     """Return the blocks of the leaves of ``y``, which have them still when the run has ended."""
-    leaves = [y] if type(y) in LEAVES else [*iterate_leaves(y)]
+    if level.carries(y):
+        return [y.block]
+    leaves = [*iterate_leaves(y)]
     blocks = [x.block if level.carries(x) else x for x in leaves]
     if len(leaves) == 1:
         return blocks

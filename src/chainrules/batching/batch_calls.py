@@ -7,6 +7,7 @@ what has no form is called for one item after another.
 import builtins
 import functools
 import itertools
+import types
 from typing import Any
 
 import numpy as np
@@ -51,17 +52,32 @@ from ..rules.tracing.views import (
 from ..rules.tracing.writing import is_fresh
 from .axes import items_outermost
 from .batch_values import BatchValues
-from .batched import BatchedArray
+from .batched import BatchedArray, BatchedNumber
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
 from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
-OF_PYTHON = (float, complex)  # of an integer NumPy's answers are taken for Python's
+_HASHED = (np.ufunc, type(np.sum), types.FunctionType)
+_PRODUCTS = {np.dot, np.matmul, np.vecdot}
+# Of NumPy's functions those that give arrays where no axis is left, and of those that are called
+# often the ones that give numbers.
+_GIVES_ARRAYS = {np.where, np.tensordot, np.linalg.tensordot}
+_GIVES_NUMBERS = {
+    np.all, np.any, np.argmax, np.argmin, np.clip, np.linalg.det, np.linalg.norm, np.median, np.ptp,
+}  # fmt: skip
+OF_PYTHON = (bool, int, float, complex)
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
 STRUCTURAL = {
     accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,
     scan,
 }  # fmt: skip
+
+
+# Arguments that hold nothing traced, and call nothing.
+_SETTINGS = frozenset({
+    float, int, complex, bool, str, type(None), slice, type(...), np.float64, np.int64, np.bool_,
+})  # fmt: skip
+_steps: dict[Any, Any] = {}  # functions of which each call is one step, by the kinds that they had
 
 
 class BatchCalls(BatchValues):
@@ -71,6 +87,13 @@ class BatchCalls(BatchValues):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         self.check_live()
+        if type(f) in _HASHED and f not in batch_rule.methods and self.are_plain(args, kwargs):
+            if tells_only_structure(f):
+                return f(*self.samples(args), **self.samples(kwargs))
+            kind = frule.kinds.get(f) or frule.find(None, f, args)
+            if kind is not None and (_steps.get(f) is kind or _is_step(f, kind)):
+                _steps[f] = kind
+                return self.step(f, kind, args, kwargs)
         if may_need_healing((args, kwargs)):
             try:
                 refuse_wrapped(f, self.samples(args), self.samples(kwargs))
@@ -99,6 +122,27 @@ class BatchCalls(BatchValues):
             y = kind.run(f, self.samples(args), self.samples(kwargs))
             return self.constant(y) if is_fresh(y) else y
         return self.step(f, kind, args, kwargs)
+
+    def are_plain(self, args: Any, kwargs: dict) -> bool:
+        """Say whether all arguments are values of this level, arrays and numbers, as most are."""
+        batched = False
+        for x in args:
+            cls = type(x)
+            if cls is BatchedNumber or cls is BatchedArray:
+                if x.at_level is not self:
+                    return False
+                batched = True
+            elif cls is _array:
+                if x.dtype.hasobject:
+                    return False
+            elif cls is list or cls is tuple:
+                if not _SETTINGS.issuperset(builtins.map(type, x)):
+                    if not self.are_plain(x, {}):
+                        return False
+                    batched = True
+            elif cls not in _SETTINGS:
+                return False
+        return batched and (not kwargs or _SETTINGS.issuperset(builtins.map(type, kwargs.values())))
 
     def run_body(self, f: Function, kind: Any, args: tuple, kwargs: dict, runs: bool) -> Any:
         """Run the Python of ``f`` on batched values, where it has no derivative of its own."""
@@ -136,8 +180,16 @@ class BatchCalls(BatchValues):
             if holds_batched(index):
                 return self.gathered(x, index)
         if isinstance(kind, BilinearRule):
+            if f in _PRODUCTS and len(args) == 2 and all(builtins.map(self.is_row, args)):
+                a, b = args
+                return self.wrap(np.vecdot(a.block, b.block))
             args = (*builtins.map(_as_array, args[:2]), *args[2:])
-        y = at_once_on_blocks(shown(f), self.blocks(args), self.blocks(kwargs))
+        if f is np.clip or isinstance(f, np.ufunc):
+            args = self.beside(args)
+        elif f is np.where:
+            args = (*args[:1], *self.beside(args[1:]))
+        options = self.blocks(kwargs) if kwargs else kwargs
+        y = at_once_on_blocks(shown(f), tuple(builtins.map(self.blocks, args)), options)
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.
@@ -148,6 +200,11 @@ class BatchCalls(BatchValues):
             return kind.run(*args, **kwargs)
         finally:
             self.under_way.pop()
+
+    def is_row(self, x: Any) -> bool:
+        """Say whether ``x`` is a plain vector of real numbers for each item."""
+        block = x.block if type(x) is BatchedArray and x.at_level is self else None
+        return type(block) is _array and block.ndim == 2 and block.dtype.kind == "f"
 
     def result(self, y: Any, f: Function, kind: Any, args: tuple, kwargs: dict) -> Any:
         """Wrap what a batch form gave; what is a view of an argument is tied to it."""
@@ -168,7 +225,12 @@ class BatchCalls(BatchValues):
         return batched
 
     def _of(self, block: Any, f: Function, args: tuple, kwargs: dict, numbers: bool) -> Any:
-        if len(shape_of(block)) > 1 or numbers:
+        if len(shape_of(block)) > 1:
+            return self.wrap(block)
+        known = f if type(f) in _HASHED else None
+        if known in _GIVES_ARRAYS:
+            return self.array(block)
+        if numbers or known in _GIVES_NUMBERS:
             return self.wrap(block)
         # NumPy gives a number, or an array without axes: as it does for one item.
         with np.errstate(all="ignore"):
@@ -254,7 +316,13 @@ class BatchCalls(BatchValues):
                 raise Split(self, places, "how many entries a mask takes")
             return self.array(read_masked(block, mask))
         y = Gather(self, shape_of(block)[1:], parts).read(block)
-        return self.array(y) if len(shape_of(y)) > 1 or ... in parts else self.wrap(y)
+        array = len(shape_of(y)) > 1 or any(part is ... for part in parts)
+        return self.array(y) if array else self.wrap(y)
+
+
+def _is_step(f: Function, kind: Any) -> bool:
+    """Say whether each call of ``f`` with plain arguments is one step of a batch."""
+    return is_kept_whole(f) and not is_writer(f) and not isinstance(kind, Saved | FreshArray)
 
 
 def _as_array(x: Any) -> Any:

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..forward.blocks import write_block
-from ..rules import Block, Level, Traced, aligned, frule, getitem, healed, shape_of
+from ..rules import (
+    Block,
+    Level,
+    Traced,
+    aligned,
+    batch_rule,
+    frule,
+    getitem,
+    healed,
+    shape_of,
+)
 from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
@@ -26,12 +36,13 @@ from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .batch_calls import BatchCalls, is_shared
 from .batched import BatchedArray, BatchedNumber, sample_of
 from .gathering import Gather, holds_batched, is_mask, plain_slices, write_masked
-from .pythons_numbers import raise_as_python
+from .pythons_numbers import computed, operand
 from .ways import OneByOne
 
 _array = np.ndarray
 _float64 = np.float64
 _scalars = frule.scalars
+_NUMBERS = {float, int, bool, complex, np.float64}
 _EQUALITIES = (np.equal, np.not_equal)
 _COMPARISONS = (*_EQUALITIES, np.less, np.less_equal, np.greater, np.greater_equal)
 
@@ -44,9 +55,10 @@ class BatchLevel(BatchCalls):
     # ---- operators ----
 
     def unary(self, ufunc: np.ufunc, operation: Callable, x: Any) -> Value:
-        if ufunc in _scalars and self.live:  # the others may have several results
-            of_python = operation is not ufunc and type(x) is BatchedNumber and x.of_python
-            return self.wrap(operation(x.block), of_python)
+        of_python = operation is not ufunc and type(x) is BatchedNumber and x.of_python
+        if (of_python or ufunc in _scalars) and self.live:  # the others may have several results
+            block = operand(self, x.block) if of_python else x.block
+            return self.wrap(operation(block), of_python)
         return self.call(ufunc, (x,), {})
 
     def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
@@ -57,22 +69,22 @@ class BatchLevel(BatchCalls):
             return self.call(ufunc, (a, b), {})
         if not self.live:
             raise escaped()
+        of_a = a_batched and type_a is BatchedNumber and a.of_python
+        of_b = b_batched and type_b is BatchedNumber and b.of_python
+        if of_a is not of_b:  # one of Python's beside one of NumPy's, or a plain one
+            a, b = self.beside((a, b))
         if a_batched and b_batched:
             if type_a is type_b is BatchedNumber:
-                of_python = a.of_python and b.of_python and operation is not ufunc
-                if of_python:
-                    raise_as_python(self, ufunc, operation, a.block, b.block)
-                return self.wrap(operation(a.block, b.block), of_python)
+                if of_a and of_b and operation is not ufunc:
+                    return self.as_python(ufunc, operation, a.block, b.block)
+                return self.wrap(operation(a.block, b.block))
         else:
             other, type_other = (b, type_b) if a_batched else (a, type_a)
-            if type_other is float or type_other is int or type_other is _float64:
+            if type_other in _NUMBERS:
                 x, z = (a.block, b) if a_batched else (a, b.block)
-                number = a if a_batched else b
-                of_python = type_other is not _float64 and operation is not ufunc
-                of_python = of_python and type(number) is BatchedNumber and number.of_python
-                if of_python:
-                    raise_as_python(self, ufunc, operation, x, z)
-                return self.wrap(operation(x, z), of_python)
+                if (of_a or of_b) and type_other is not _float64 and operation is not ufunc:
+                    return self.as_python(ufunc, operation, x, z)
+                return self.wrap(operation(x, z))
             answer = self.meet(ufunc, operation, a, b, other)
             if answer is not None:
                 return answer
@@ -84,6 +96,10 @@ class BatchLevel(BatchCalls):
         if rank > 1 and ufunc is np.multiply and numbers is not None:
             block = numbers.outer_product(x, z)
         return self.wrap(operation(x, z) if block is None else block)
+
+    def as_python(self, ufunc: np.ufunc, operation: Callable, x: Value, z: Value) -> Value:
+        """Return ``operation(x, z)`` of numbers of Python's."""
+        return self.wrap(computed(self, ufunc, operation, x, z), True)
 
     def meet(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value, other: Value) -> Any:
         """Answer ``operation(a, b)`` where that is not for this level to do; None where it is."""
@@ -196,4 +212,6 @@ def _keeps_array(index: Index) -> bool:
 
 
 if numbers is not None:
-    numbers.register_batches(BatchLevel, BatchedNumber, BatchedArray)
+    numbers.register_batches(
+        BatchLevel, BatchedNumber, BatchedArray, np.where, np.clip, np.sum, batch_rule.methods
+    )

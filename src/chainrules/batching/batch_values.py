@@ -3,13 +3,13 @@
 ``if x > 0`` looks at the items: where they answer alike the run goes on, else the batch is split.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from ..config import RuleConfig
-from ..rules import Traced, is_traced, next_level, replaced, shape_of, value
+from ..rules import Traced, dtype_of, is_traced, next_level, replaced, shape_of, value
 from ..rules.annotations import Value
 from ..rules.engines.engine import escaped
 from ..rules.linear.block_level import BlocksLevel
@@ -18,6 +18,7 @@ from .batched import BatchedArray, BatchedNumber
 from .ways import Looked, OneByOne, Split, grouped
 
 _array = np.ndarray
+_PYTHONS = (bool, int, float, complex)
 
 
 class BatchValues(BlocksLevel):
@@ -63,8 +64,13 @@ class BatchValues(BlocksLevel):
         if (block.ndim if type(block) is _array else len(shape_of(block))) > 1:
             return self.array(block)
         whole = type(block) is _array and block.dtype.kind in "iu"
+        if whole and of_python and block.dtype != np.int64:
+            if (block > np.iinfo(np.int64).max).any():
+                raise OneByOne(self, "integers of Python's are too large for NumPy's")
+            block = block.astype(np.int64)
         if whole and (block == block[0]).all():
-            return block[0]  # a length, a place: plain where it is the same for all items
+            # A length, a place: plain where it is the same for all items.
+            return block[0].item() if of_python else block[0]
         batched: Any = BatchedNumber()
         batched.at_level = self
         batched.block = block
@@ -78,6 +84,30 @@ class BatchValues(BlocksLevel):
         batched.at_level = self
         batched.block = block
         return batched
+
+    def beside(self, xs: Iterable) -> tuple:
+        """Give numbers of Python's the dtype that NumPy takes them in beside the other operands."""
+        xs = tuple(xs)
+        python = [self.carries(x) and type(x) is BatchedNumber and x.of_python for x in xs]
+        if not any(python):
+            return xs
+        rest = zip(xs, python, strict=True)
+        others = [dtype_of(x) for x, of_python in rest if not (of_python or type(x) in _PYTHONS)]
+        if not others or None in others:
+            return xs
+
+        def taken(x: Any) -> Any:
+            weak = np.result_type(x.sample, *others)
+            strong = np.result_type(x.dtype, *others)
+            if weak == strong:
+                return x
+            if weak.kind in "iu":  # of a narrow type: where it does not fit, Python says so
+                info = np.iinfo(weak)
+                if np.any((x.block < info.min) | (x.block > info.max)):
+                    raise OneByOne(self, f"an integer of Python's meets {weak}")
+            return self.wrap(x.block.astype(weak))
+
+        return tuple([taken(x) if is_so else x for x, is_so in zip(xs, python, strict=True)])
 
     def carries(self, x: Any) -> TypeGuard[Any]:
         """Say whether ``x`` is a value of this level."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import Block, shape_of
-from ..rules.containers import iterate_leaves
+from ..rules.containers import LEAVES, iterate_leaves
 from ..rules.linear.blocks import aligned, fitted
 from .batched import is_batched
 
@@ -17,6 +17,8 @@ _WHOLE = (slice, type(None), type(...))
 
 
 def holds_batched(index: Any) -> bool:
+    if is_batched(index) or type(index) in LEAVES:
+        return is_batched(index)
     return any(is_batched(part) for part in iterate_leaves(index))
 
 

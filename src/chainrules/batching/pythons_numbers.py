@@ -1,7 +1,8 @@
-"""Numbers of Python's in a batch raise where they do in an item: by zero, or for a power too large.
+"""Numbers of Python's in a batch: they raise by zero, do not warn, and integers have no end.
 
-NumPy's do not, which the blocks are. Items that raise are a way of their own: there the error is
-raised for all of them, and who catches it catches it as in a loop.
+NumPy's, which the blocks are, do otherwise. Items that raise are a way of their own: there the
+error is raised for all of them, and who catches it catches it as in a loop. Items whose integers
+do not fit go one after another.
 """
 
 from collections.abc import Callable
@@ -9,11 +10,77 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import Traced, value
+from ..rules import Traced, dtype_of, value
 from .batched import is_batched
 from .ways import OneByOne, Split, grouped
 
 _DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
+
+
+_SHIFTS = (np.left_shift, np.right_shift)
+_ORDERS = (np.less, np.less_equal, np.greater, np.greater_equal)
+_BITWISE = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+_GROWING = (np.add, np.subtract, np.multiply, np.power, np.left_shift)
+_LARGE, _EXACT = 2.0**62, 2**53  # integers that may leave int64, and those that are floats
+
+
+def computed(level: Any, ufunc: np.ufunc, operation: Callable, x: Any, z: Any) -> Any:
+    """Return the block of ``operation(x, z)``, of which blocks and numbers are Python's.
+
+    Raises
+    ------
+    ArithmeticError, OneByOne, Split
+        If Python raises, or an integer would be too large for NumPy.
+    """
+    raise_as_python(level, ufunc, operation, x, z)
+    with np.errstate(all="ignore"):
+        whole = [_dtype_of(part).kind in "biu" for part in (x, z)]
+        if any(whole) and not (is_recorded(x) or is_recorded(z)):
+            if not (ufunc in _BITWISE and _dtype_of(x).kind == _dtype_of(z).kind == "b"):
+                x, z = _as_integer(x), _as_integer(z)
+            if _differs(ufunc, x, z, all(whole)):
+                raise OneByOne(level, "integers of Python's are too large for NumPy's")
+        return operation(x, z)
+
+
+def operand(level: Any, block: Any) -> Any:
+    """Return the block that a unary operator takes of numbers of Python's: integers for truths.
+
+    Raises
+    ------
+    OneByOne
+        If NumPy has no integer of the other sign for one of them.
+    """
+    if _dtype_of(block).kind not in "bi" or is_recorded(block):
+        return block
+    block = _as_integer(block)
+    if np.any(block == np.iinfo(np.int64).min):
+        raise OneByOne(level, "integers of Python's are too large for NumPy's")
+    return block
+
+
+def _dtype_of(x: Any) -> Any:
+    return np.dtype(type(x)) if isinstance(x, bool | int | float | complex) else dtype_of(x)
+
+
+def _as_integer(x: Any) -> Any:
+    """Return truths as the integers that Python computes with."""
+    if _dtype_of(x).kind != "b":
+        return x
+    return int(x) if isinstance(x, bool) else x.astype(np.int64)
+
+
+def _differs(ufunc: np.ufunc, x: Any, z: Any, integers: bool) -> bool:
+    """Say whether some integers are too large for NumPy to compute what Python does."""
+    if integers and ufunc in _GROWING:
+        a, b = x * 1.0, z * 1.0
+        large = a * np.exp2(b) if ufunc is np.left_shift else ufunc(a, b)
+        return bool(np.any(~(np.abs(large) < _LARGE)))
+    if ufunc not in ((np.true_divide,) if integers else (*_ORDERS, np.equal, np.not_equal)):
+        return False
+    # As floats they are rounded, where Python divides and compares the integers themselves.
+    parts = [part for part in (x, z) if _dtype_of(part).kind in "iu"]
+    return any(bool(np.any((part > _EXACT) | (part < -_EXACT))) for part in parts)
 
 
 def raise_as_python(level: Any, ufunc: np.ufunc, operation: Callable, x: Any, z: Any) -> None:
@@ -32,6 +99,10 @@ def raise_as_python(level: Any, ufunc: np.ufunc, operation: Callable, x: Any, z:
         unlike = z == 0
     elif ufunc is np.power:
         unlike = _unlike_powers(x, z)
+    elif ufunc in _SHIFTS:
+        unlike = z < 0
+    elif ufunc in _ORDERS:
+        unlike = np.bool_("c" in (_dtype_of(x).kind, _dtype_of(z).kind))
     else:
         return
     if not np.any(unlike):
@@ -53,6 +124,8 @@ def _unlike_powers(x: Any, z: Any) -> Any:
     else:
         of_zero = (x == 0) & (z < 0)
         roots = (x < 0) & (np.floor(z) != z)
+    if _dtype_of(x).kind in "biu" and _dtype_of(z).kind in "biu":
+        return np.where(of_zero, 1, 0)
     with np.errstate(all="ignore"):
         large = np.isfinite(x) & np.isfinite(z) & ~np.isfinite(np.power(x * 1.0, z))
     return np.where(of_zero, 1, np.where(roots, 3, np.where(large, 2, 0)))

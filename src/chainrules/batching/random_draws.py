@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.containers import LEAVES
+from ..rules.rulesets.functions.closures import content
 from ..rules.rulesets.functions.executors.elsewhere import codes_of, reached
 
 # What holds no generator, and is most of what a function reads.
@@ -18,7 +19,18 @@ _PLAIN = frozenset(LEAVES) - {
     type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType,
 }  # fmt: skip
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
-_OF_THE_PROCESS: tuple[Any, ...] = (random.random, np.random.random)
+_DRAWS: tuple[Any, ...] = (random.random, np.random.random)
+_OF_THE_PROCESS = tuple([draw.__self__ for draw in _DRAWS])
+# Modules of libraries whose functions draw from the generators of the process.
+_DRAWING = {
+    "random", "statistics", "numpy.random", "scipy", "scipy.cluster", "scipy.optimize",
+    "scipy.sparse", "scipy.stats",
+}  # fmt: skip
+# Modules that most functions name, and none of whose functions draws unless it is named so.
+_QUIET = {
+    "chainrules", "chainrules.numpy", "cmath", "functools", "itertools", "math", "numpy",
+    "numpy.linalg", "operator", "scipy.special",
+}  # fmt: skip
 
 
 class Generators:
@@ -27,8 +39,10 @@ class Generators:
     def __init__(self, f: Any, call: tuple) -> None:
         found: dict[int, Any] = {}
         args, kwargs = call
-        given = [x for x in (*args, *kwargs.values()) if type(x) not in _PLAIN]
-        for x, _ in reached((f, *given) if given else f, _PLAIN):
+        given = [
+            x for x in (f, *args, *kwargs.values()) if type(x) not in _PLAIN and not _is_plain(x)
+        ]
+        for x, _ in reached(tuple(given), _PLAIN) if given else ():
             for y in _bound(x):
                 if isinstance(y, _GENERATORS):
                     found[id(y)] = y
@@ -53,12 +67,47 @@ class Generators:
                 getattr(x, "bit_generator", x).state = state
 
 
+def _is_plain(x: Any) -> bool:
+    """Say at a glance that ``x`` holds no generator: as a function of numbers and of libraries."""
+    seen: set[int] = set()
+    waiting = [x]
+    while waiting:
+        x = waiting.pop()
+        cls = type(x)
+        if cls in _PLAIN or id(x) in seen:
+            continue
+        if cls is types.FunctionType:
+            seen.add(id(x))
+            if x.__defaults__ or x.__kwdefaults__:
+                return False
+            variables = x.__globals__
+            for code in codes_of(x):
+                names = code.co_names
+                if not _DRAWING.isdisjoint(names):
+                    return False
+                waiting += [variables[name] for name in names if name in variables]
+            if x.__closure__:
+                waiting += map(content, x.__closure__)
+        elif cls is types.ModuleType:
+            if x.__name__ not in _QUIET:
+                return False
+        elif cls is not types.BuiltinFunctionType or type(x.__self__) is not types.ModuleType:
+            return False
+    return True
+
+
 def _bound(x: Any) -> tuple:
     """Return ``x``, or the generators of the process that it draws from."""
     if type(x) is types.BuiltinFunctionType:
         return (x.__self__,)  # normal of numpy.random
-    if type(x) is types.FunctionType and any("random" in code.co_names for code in codes_of(x)):
-        return tuple([draw.__self__ for draw in _OF_THE_PROCESS])
+    codes = codes_of(x) if type(x) is types.FunctionType else ()
+    if not all(_DRAWING.isdisjoint(code.co_names) for code in codes):
+        return _OF_THE_PROCESS
+    named = isinstance(x, types.FunctionType | type)
+    home = vars(x if named else type(x)).get("__module__")
+    home = x.__name__ if isinstance(x, types.ModuleType) else str(home)
+    if ".".join(home.removeprefix("chainrules.").split(".")[:2]) in _DRAWING:
+        return x, *_OF_THE_PROCESS
     return (x,)
 
 

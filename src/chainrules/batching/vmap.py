@@ -91,12 +91,13 @@ def vmap(
     @door
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
         placed = tuple([taken(x) for x in args])
-        named = {k: taken(x) for k, x in kwargs.items()}
+        named = {k: taken(x) for k, x in kwargs.items()} if kwargs else kwargs
         by_place, by_name = axes_of_call(f, in_axes, placed, named)
         given = [
-            *[y for k, x in enumerate(placed) for y in paired(x, by_place[k], f"argument {k}")],
-            *[y for k, x in named.items() for y in paired(x, by_name[k], f"argument {k!r}")],
+            leaf for k, x in enumerate(placed) for leaf in paired(x, by_place[k], f"argument {k}")
         ]
+        for k, x in named.items():
+            given += paired(x, by_name[k], f"argument {k!r}")
         batch = Batch(f, (placed, named), given, axis_size, ways)
         return batch.results(out_axes)
 

@@ -14,9 +14,9 @@ from ..config import RuleConfig
 from ..rules import ZERO, AbstractZero, Traced, call, frule, getitem
 from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Tangentlike, Value
-from ..rules.containers import map_leaves
+from ..rules.containers import LEAVES, map_leaves
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, fitted, led_index, takes_stack
+from ..rules.linear.blocks import Block, fitted, led_index, share_in_block, takes_stack
 from ..rules.shapes import FLOAT64, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind
@@ -86,10 +86,31 @@ class BlockDuals(ForwardLevel):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        if kind.linear and type(y) is _array and y.dtype is FLOAT64:
+            ydot = self._linear_shares(kind, args, kwargs, values)
+            if ydot is not None and ydot.dtype is FLOAT64 and ydot.shape[1:] == y.shape:
+                return ForwardLevel.dual(self, y, ydot)
         if not takes_stack(f, values):
             return ForwardLevel.apply_kind(self, kind, f, args, kwargs, values, y)
         ydot = kind.push_all([self._stack(x) for x in args], y, values, kwargs)
         return self.wrap(y, self._of_stack(ydot), f)
+
+    def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple) -> Any:
+        """Sum what a linear kind makes of plain blocks; None where there is something else."""
+        ydot = None
+        if kind.idles or getattr(kind, "constants", ()):
+            return None
+        for i, x in enumerate(args):
+            if not self.carries(x):
+                if type(x) not in LEAVES:
+                    return None
+                continue
+            if type(x.tangent) is not _array:
+                return None
+            given = (*values[:i], Block(x.tangent), *values[i + 1 :])
+            share = share_in_block(kind, given, kwargs)
+            ydot = share if ydot is None else ydot + share
+        return ydot if type(ydot) is _array else None
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

@@ -11,11 +11,13 @@ from scipy import signal
 from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
+    Block,
     NoTangent,
     ProjectTo,
     Traced,
     array_of,
     bilinear_rule,
+    block_rule,
     composed,
     frule,
     is_traced,
@@ -23,6 +25,7 @@ from .... import (
     own_valued,
     primitive,
     rrule,
+    shape_of,
     sum_tangents,
     thunk,
     unthunk,
@@ -48,11 +51,26 @@ def filtered_frule(tangents, filtered, b, a, x, axis):
     _, bdot, adot, xdot, _ = tangents
     y = filtered(b, a, x, axis)
     shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
-    return y, sum_tangents(
-        sign * filtered(top, a, signals, axis)
+    moved = sum_tangents(
+        sign * summed(top, signals, axis)
         for top, signals, sign in shares
         if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
     )
+    return y, moved if isinstance(moved, AbstractZero) else filtered(np.ones(1), a, moved, axis)
+
+
+def summed(b, x, axis):
+    """The filter ``b`` without feedback; NumPy's convolution takes a third of the time."""
+    if len(shape_of(x)) != 1:
+        return filtered(b, np.ones(1), x, axis)
+    return np.convolve(b, x)[: shape_of(x)[0]]
+
+
+@block_rule(filtered)
+def filtered_block(b, a, x, axis):
+    if type(x) is not Block or type(a) is Block or type(b) is Block:
+        return NotImplemented
+    return filtered(b, a, x.values, x.axes(axis))
 
 
 @rrule.register(filtered)

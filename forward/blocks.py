@@ -30,7 +30,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import raised
-from .dual import Dual, DualArray, ForwardLevel
+from .dual import Dual, DualArray, ForwardLevel, are_float64
 from .still import Moving, unmarked
 
 _float64 = np.float64
@@ -88,7 +88,7 @@ class BlockDuals(ForwardLevel):
     ) -> Value:
         if kind.linear and type(y) is _array and y.dtype is FLOAT64:
             ydot = self._linear_shares(kind, args, kwargs, values)
-            if ydot is not None and ydot.dtype is FLOAT64 and ydot.shape[1:] == y.shape:
+            if self.fits(y, ydot):
                 return ForwardLevel.dual(self, y, ydot)
         if not takes_stack(f, values):
             return ForwardLevel.apply_kind(self, kind, f, args, kwargs, values, y)
@@ -110,7 +110,7 @@ class BlockDuals(ForwardLevel):
             given = (*values[:i], Block(x.tangent), *values[i + 1 :])
             share = share_in_block(kind, given, kwargs)
             ydot = share if ydot is None else ydot + share
-        return ydot if type(ydot) is _array else None
+        return ydot
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
@@ -119,7 +119,12 @@ class BlockDuals(ForwardLevel):
             return ForwardLevel.apply_rule(self, rule, f, args, kwargs, values)
         tangents = (ZERO, *[self._stack(x) for x in args])
         y, ydot = frule.run(rule, self.config, tangents, f, values, kwargs)
-        return self.wrap(y, self._of_stack(ydot), f)
+        duals = self.tuple_of_arrays(y, ydot)
+        return self.wrap(y, self._of_stack(ydot), f) if duals is None else duals
+
+    def fits(self, y: Value, ydot: Any) -> bool:
+        count = self.directions.count
+        return are_float64(y, ydot) and ydot.shape == (count, *y.shape)
 
     def _stack(self, x: Value) -> Any:
         """Return the tangents of one matrix as a stack of matrices."""

@@ -5,6 +5,7 @@ shape.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,11 @@ _kinds = frule.kinds
 _scalars = frule.scalars
 
 
+def are_float64(x: Value, z: Value) -> bool:
+    """Say whether two values are plain arrays of float64."""
+    return type(x) is type(z) is _array and x.dtype is FLOAT64 is z.dtype
+
+
 class ForwardLevel(DualWrites):
     """One run of a function on dual numbers."""
 
@@ -82,7 +88,21 @@ class ForwardLevel(DualWrites):
 
     def wrap(self, y: Value, ydot: Tangentlike, f: Function | str) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
-        return fold(self._wrap, y, ydot, f)
+        duals = self.tuple_of_arrays(y, ydot) if type(ydot) is Tangent else None
+        return fold(self._wrap, y, ydot, f) if duals is None else duals
+
+    def tuple_of_arrays(self, y: Value, ydot: Any) -> Any:
+        """Return a tuple of arrays of float64 with their tangents; None of anything else."""
+        if type(ydot) is not Tangent or not isinstance(y, tuple):
+            return None
+        parts, tangents = children(y), ydot.backing.values()
+        if tuple(ydot.backing) != parts.keys or not all(map(self.fits, y, tangents)):
+            return None
+        return parts.rebuild(list(map(partial(ForwardLevel.dual, self), y, tangents)))
+
+    def fits(self, y: Value, ydot: Any) -> bool:
+        """Say whether ``ydot`` is what a slot holds for ``y``, both of them arrays of float64."""
+        return are_float64(y, ydot) and ydot.shape == y.shape
 
     def _wrap(self, y: Value, ydot: Any, f: Function | str) -> Value:
         ydot = unthunk(ydot)

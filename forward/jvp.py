@@ -30,6 +30,7 @@ from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
 from ..rules.engines.strong_levels import Zero, as_asked, level_class
 from ..rules.linear.block_level import BlockArray, BlockLevel, BlockNumber
+from ..rules.loading import needed
 from ..rules.refusals.table import refusal
 from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.tangents.project import gathered
@@ -59,7 +60,8 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
         self, tangents: tuple, f: Function, *args: object, **kwargs: object
     ) -> tuple[Any, Any]:
         """Push tangents through ``f`` by its rule, or else by dual numbers."""
-        answer = frule(self, tangents, f, *args, **kwargs)
+        ruled = needed or frule.find(self, f, args) is not None
+        answer = frule(self, tangents, f, *args, **kwargs) if ruled else None
         if answer is None:
             return push(self, tangents, f, args, kwargs)
         next_level()  # none is needed, but runs outside see by it that a transform ran
@@ -116,9 +118,9 @@ def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
 
     kind, of_x = type(xdot), type(x)
-    if (kind is of_x or kind is BlockArray or kind is BlockNumber) and of_x in FLOATS_AND_ARRAYS:
-        if ProjectTo(x).holds(xdot):
-            return level.dual(x, xdot)  # as nearly always
+    of_same = kind is of_x or kind is BlockArray or kind is BlockNumber
+    if of_same and of_x in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
+        return level.dual(x, xdot)  # as nearly always
     if type(xdot) in _ZEROS and type(x) in LEAVES:
         return x  # as the function is
 

@@ -5,7 +5,6 @@
 
 import difflib
 import functools
-import math
 import sys
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -18,7 +17,6 @@ from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
-from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
 from ..table.keys import transformed
 from ..tracing.conversions import describe

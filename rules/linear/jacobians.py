@@ -122,9 +122,10 @@ class Directions:
 
     def __init__(self, sources: list, colors: np.ndarray | None = None) -> None:
         self.sources = sources
+        self.plain = len(sources) == 1 and is_plain_leaf(sources[0])  # as nearly always
         self.starts = [0]
         for x in sources:
-            count = size_of(x) if is_plain_leaf(x) or not is_complex(x) else 2 * size_of(x)
+            count = size_of(x) * (2 if not self.plain and is_complex(x) else 1)
             self.starts.append(self.starts[-1] + count)
         self.colors = colors
         self.count = self.starts[-1] if colors is None else int(colors.max(initial=-1)) + 1
@@ -134,8 +135,8 @@ class Directions:
         if self.colors is None:
             units = np.zeros((end - begin, self.starts[-1]))
             units.reshape(-1)[begin :: self.starts[-1] + 1] = 1  # np.eye takes three times as long
-            if len(self.sources) == 1 and is_plain_leaf(x := self.sources[0]):
-                return [Block(units.reshape(end - begin, *shape_of(x)))]
+            if self.plain:
+                return [Block(units.reshape(end - begin, *shape_of(self.sources[0])))]
         else:
             units = np.equal.outer(np.arange(begin, end), self.colors)
         values: list[Any] = []
@@ -165,6 +166,8 @@ class Directions:
 
 class GivenDirections:
     """Directions of some leaves that the caller gives: each a ``Block``, or zeros."""
+
+    plain = False
 
     def __init__(self, sources: list, values: list, count: int) -> None:
         self.sources, self.values, self.count = sources, values, count
@@ -213,8 +216,8 @@ def push_all(
     as there is room for.
     """
     sources, count = directions.sources, directions.count
-    plain = len(sources) == len(primals) == 1 and is_plain_leaf(primals[0])  # as nearly always
-    largest = max(largest, *map(size_of, sources)) if sources else largest
+    plain = directions.plain and len(primals) == 1 and primals[0] is sources[0]
+    largest = max(largest, count) if plain else max([largest, *map(size_of, sources)])
     few = 0 < count <= min(most, LARGEST_BLOCK // largest)
     if not few or not (plain or not any(map(is_lazy, sources))):
         y, program = linear_program(config, f, primals)

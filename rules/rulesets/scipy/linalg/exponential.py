@@ -6,6 +6,8 @@ Source: Higham (2008), functions of matrices, theorem 3.6; SciPy has that of the
 Al-Mohy and Higham (2009).
 """
 
+import math
+
 import numpy as np
 from scipy import linalg
 
@@ -45,15 +47,10 @@ def exponential_along(a, e):
     """The derivative of the exponential at ``a`` along ``e``, for each matrix in a stack."""
     y = np.empty(np.shape(a), np.result_type(a, e, np.float32))
     n, size, along = np.shape(a)[-1], one_norm(a), one_norm(e)
-    halvings = max(int(np.frexp(np.max(size, initial=0) / UNSQUARED)[1]), 0)
+    halvings = max(math.frexp(size.max(initial=0) / UNSQUARED)[1], 0)
     # Where it has nothing to square, the larger exponential is as exact, and faster.
-    if (
-        0 < n <= SMALL_EXPONENTIAL
-        and halvings <= MOST_SQUARED
-        and np.all(np.isfinite(size + along))
-    ):
-        size = size / 2**halvings
-        scale = np.where(along > size, along / np.where(size, size, 1), 1)
+    if 0 < n <= SMALL_EXPONENTIAL and halvings <= MOST_SQUARED and np.isfinite(size + along).all():
+        scale = np.maximum(along / np.maximum(size / 2**halvings, 1.0), 1.0)
         triangle = np.zeros((*y.shape[:-2], 2 * n, 2 * n), y.dtype)
         triangle[..., :n, :n] = triangle[..., n:, n:] = a / 2**halvings
         triangle[..., :n, n:] = e / scale

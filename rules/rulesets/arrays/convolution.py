@@ -50,7 +50,7 @@ def convolve_block(a, v, mode="full"):
     count, n = x.values.shape
     m = kernel.size
     full = m + n - 1
-    if min(m, n) == 0 or not math.isfinite((x.values if n <= m else kernel).sum().real):
+    if min(count, m, n) == 0 or not math.isfinite((x.values if n <= m else kernel).sum().real):
         return NotImplemented
     if n <= m:  # row j: the kernel, j places later
         padded = np.zeros(m + 2 * (n - 1), kernel.dtype)

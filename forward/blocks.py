@@ -5,6 +5,8 @@ multiply blocks as they stand. All other rules see each block as one tangent, a 
 ``BlockLevel``, on which their formula for one direction computes all of them.
 """
 
+import operator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import raised
-from .dual import Dual, DualArray, ForwardLevel, are_float64
+from .dual import Dual, DualArray, ForwardLevel
 from .still import Moving, unmarked
 
 _float64 = np.float64
@@ -97,20 +99,12 @@ class BlockDuals(ForwardLevel):
 
     def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple) -> Any:
         """Sum what a linear kind makes of plain blocks; None where there is something else."""
-        ydot = None
-        if kind.idles or getattr(kind, "constants", ()):
+        blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
+        plain = {_array}.issuperset(map(type, blocks.values())) and not kind.idles
+        if not (plain and LEAVES.issuperset(map(type, args))) or getattr(kind, "constants", ()):
             return None
-        for i, x in enumerate(args):
-            if not self.carries(x):
-                if type(x) not in LEAVES:
-                    return None
-                continue
-            if type(x.tangent) is not _array:
-                return None
-            given = (*values[:i], Block(x.tangent), *values[i + 1 :])
-            share = share_in_block(kind, given, kwargs)
-            ydot = share if ydot is None else ydot + share
-        return ydot
+        given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
+        return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
@@ -122,9 +116,8 @@ class BlockDuals(ForwardLevel):
         duals = self.tuple_of_arrays(y, ydot)
         return self.wrap(y, self._of_stack(ydot), f) if duals is None else duals
 
-    def fits(self, y: Value, ydot: Any) -> bool:
-        count = self.directions.count
-        return are_float64(y, ydot) and ydot.shape == (count, *y.shape)
+    def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return (self.directions.count, *shape)
 
     def _stack(self, x: Value) -> Any:
         """Return the tangents of one matrix as a stack of matrices."""

@@ -58,11 +58,6 @@ _kinds = frule.kinds
 _scalars = frule.scalars
 
 
-def are_float64(x: Value, z: Value) -> bool:
-    """Say whether two values are plain arrays of float64."""
-    return type(x) is type(z) is _array and x.dtype is FLOAT64 is z.dtype
-
-
 class ForwardLevel(DualWrites):
     """One run of a function on dual numbers."""
 
@@ -88,7 +83,7 @@ class ForwardLevel(DualWrites):
 
     def wrap(self, y: Value, ydot: Tangentlike, f: Function | str) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
-        duals = self.tuple_of_arrays(y, ydot) if type(ydot) is Tangent else None
+        duals = self.tuple_of_arrays(y, ydot)
         return fold(self._wrap, y, ydot, f) if duals is None else duals
 
     def tuple_of_arrays(self, y: Value, ydot: Any) -> Any:
@@ -102,7 +97,12 @@ class ForwardLevel(DualWrites):
 
     def fits(self, y: Value, ydot: Any) -> bool:
         """Say whether ``ydot`` is what a slot holds for ``y``, both of them arrays of float64."""
-        return are_float64(y, ydot) and ydot.shape == y.shape
+        plain = type(y) is type(ydot) is _array and y.dtype is FLOAT64 is ydot.dtype
+        return plain and ydot.shape == self.of_slot(y.shape)
+
+    def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of what a slot holds for an array of this shape."""
+        return shape
 
     def _wrap(self, y: Value, ydot: Any, f: Function | str) -> Value:
         ydot = unthunk(ydot)

@@ -117,9 +117,8 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
 def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
 
-    kind, of_x = type(xdot), type(x)
-    of_same = kind is of_x or kind is BlockArray or kind is BlockNumber
-    if of_same and of_x in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
+    of_same = type(xdot) is type(x) or type(xdot) is BlockArray or type(xdot) is BlockNumber
+    if of_same and type(x) in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
         return level.dual(x, xdot)  # as nearly always
     if type(xdot) in _ZEROS and type(x) in LEAVES:
         return x  # as the function is

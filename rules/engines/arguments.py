@@ -95,8 +95,7 @@ class Arguments:
             names, cells = f.__globals__, f.__closure__ or ()
             held += [names.get(name) for name in f.__code__.co_names]
             held += [*map(content_of, cells), *(f.__defaults__ or ())]
-        sizes = [x.size for x in held if type(x) is np.ndarray or isinstance(x, np.ndarray)]
-        return max(sizes, default=1)
+        return max([x.size for x in held if isinstance(x, np.ndarray)], default=1)
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""

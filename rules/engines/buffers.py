@@ -236,8 +236,6 @@ def buffer(y: Any) -> Any:
 
 def buffer_if_new(y: Value, given: Value) -> Any:
     """As ``buffer``, for what a function returned; a view of what it was ``given`` is none."""
-    if type(y) is not np.ndarray:
-        return y
     flat = type(given) is tuple and LEAVES.issuperset(map(type, given))
     return _buffer_if_new(y, given if flat else iterate_leaves(given))  # type: ignore[arg-type]
 

@@ -125,8 +125,8 @@ class Directions:
         self.plain = len(sources) == 1 and is_plain_leaf(sources[0])  # as nearly always
         self.starts = [0]
         for x in sources:
-            count = size_of(x) * (2 if not self.plain and is_complex(x) else 1)
-            self.starts.append(self.starts[-1] + count)
+            twice = not self.plain and is_complex(x)
+            self.starts.append(self.starts[-1] + size_of(x) * (1 + twice))
         self.colors = colors
         self.count = self.starts[-1] if colors is None else int(colors.max(initial=-1)) + 1
 
@@ -166,8 +166,6 @@ class Directions:
 
 class GivenDirections:
     """Directions of some leaves that the caller gives: each a ``Block``, or zeros."""
-
-    plain = False
 
     def __init__(self, sources: list, values: list, count: int) -> None:
         self.sources, self.values, self.count = sources, values, count
@@ -216,10 +214,10 @@ def push_all(
     as there is room for.
     """
     sources, count = directions.sources, directions.count
-    plain = directions.plain and len(primals) == 1 and primals[0] is sources[0]
+    plain = getattr(directions, "plain", False) and len(primals) == 1 and primals[0] is sources[0]
     largest = max(largest, count) if plain else max([largest, *map(size_of, sources)])
     few = 0 < count <= min(most, LARGEST_BLOCK // largest)
-    if not few or not (plain or not any(map(is_lazy, sources))):
+    if not few or (not plain and any(map(is_lazy, sources))):
         y, program = linear_program(config, f, primals)
         return y, run_program(program, directions, leaves(y))
     level = BlockLevel(count)

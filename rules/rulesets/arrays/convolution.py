@@ -1,25 +1,20 @@
 """Convolutions and correlations in one dimension: linear in each of the two."""
 
-import math
-
 import numpy as np
 
 from ... import Block, Pattern, bilinear_rule, composed, matrix
 from .products import conj
 from .shapes import pad_zeros
 
+MODES = {"valid": 0, "same": 1, "full": 2}
+
 
 def part_of_full(m, n, mode):
     """Return where the entries of this mode begin and end in the full convolution."""
     short, long = sorted((m, n))
-    start, size = {
-        "full": (0, short + long - 1), "same": ((short - 1) // 2, long),
-        "valid": (short - 1, long - short + 1),
-    }[MODES.get(mode, mode)]  # fmt: skip
-    return start, start + size
-
-
-MODES = {2: "full", 1: "same", 0: "valid"}
+    k = MODES.get(mode, mode)
+    start = (short - 1, (short - 1) // 2, 0)[k]
+    return start, start + (long - short + 1, long, short + long - 1)[k]
 
 
 def as_full(ybar, a, v, mode):
@@ -41,8 +36,7 @@ def convolve_right(ybar, a, v, mode="full"):
 def convolve_block(a, v, mode="full"):
     """All directions at once: a product with a Toeplitz matrix, or one signal after the other.
 
-    Zeros stand beyond the ends of the longer of the two, and infinities among the numbers of the
-    shorter would make something of them.
+    Beyond the ends of the longer one are zeros, of which infinities in the shorter make NaN.
     """
     x, kernel = (a, v) if type(a) is Block else (v, a)
     if type(kernel) is not np.ndarray or type(x.values) is not np.ndarray or x.rank != 1:
@@ -50,7 +44,7 @@ def convolve_block(a, v, mode="full"):
     count, n = x.values.shape
     m = kernel.size
     full = m + n - 1
-    if min(count, m, n) == 0 or not math.isfinite((x.values if n <= m else kernel).sum().real):
+    if min(count, m, n) == 0 or not np.isfinite(x.values if n <= m else kernel).all():
         return NotImplemented
     if n <= m:  # row j: the kernel, j places later
         padded = np.zeros(m + 2 * (n - 1), kernel.dtype)

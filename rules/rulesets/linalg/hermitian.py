@@ -14,13 +14,9 @@ def lower(n):
     return np.tri(n, dtype=bool), 1 - np.eye(n) / 2
 
 
-def is_real(x):
-    return type(x) is np.ndarray and x.dtype == np.float64
-
-
 def half_lower(x):
     """Return the lower triangle with half the diagonal; as a linear map its own transpose."""
-    if is_real(x):  # NumPy makes the triangle anew in each call
+    if type(x) is np.ndarray and x.dtype == np.float64:  # NumPy makes the triangle anew each time
         inside, halves = lower(x.shape[-1])
         return np.where(inside, x * halves, 0.0)
     one = dtype_of(x).type(1)
@@ -40,10 +36,6 @@ def doubled(x):
 
 def from_triangle(x, triangle):
     """Return the hermitian matrix that LAPACK reads in one triangle of ``x``."""
-    if is_real(x):
-        other = x.swapaxes(-1, -2)
-        first, second = (x, other) if triangle.upper() == "L" else (other, x)
-        return np.where(lower(x.shape[-1])[0], first, second)
     return doubled(half(x, triangle))
 
 

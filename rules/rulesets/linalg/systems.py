@@ -113,8 +113,7 @@ def solve_frule(tangents, solve, a, b):
     y = solve(a, b)
     if len(shape_of(b)) == 1 and len(shape_of(a)) == 2:  # of several directions each is a row
         rest = bdot - adot @ y
-        stacked = len(shape_of(rest)) > 1
-        return y, np.linalg.solve(a, rest.T).T if stacked else np.linalg.solve(a, rest)
+        return y, np.linalg.solve(a, rest.T).T
     if np.ndim(b) != 1:
         return y, solve_all(a, bdot - adot @ y)
     # A vector may meet a stack of matrices, so y is a stack of columns.

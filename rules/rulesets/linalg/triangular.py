@@ -11,8 +11,6 @@ from ....config.thresholds import ONE_SOLVE, ROWS_OF_A_BLOCK
 from ... import primitive
 from ..arrays.products import adjoint
 
-ABOVE = ~np.tri(ROWS_OF_A_BLOCK, dtype=bool)
-
 
 def are_plain(*arrays):
     """Say whether all arguments are plain arrays, or stand for plain arrays in a recording."""
@@ -70,13 +68,14 @@ def lower_part(a, b, y):
     The upper triangle of ``b`` may hold anything where ``a`` is an upper triangle.
     """
     n = np.shape(a)[-1]
+    above = ~np.tri(ROWS_OF_A_BLOCK, dtype=bool)
     for start in range(0, n, ROWS_OF_A_BLOCK):
         columns = slice(start, start + ROWS_OF_A_BLOCK)
         np.matmul(a[..., start:, start:], b[..., start:, columns], out=y[..., start:, columns])
         y[..., :start, columns] = 0
         corner = y[..., columns, columns]
         size = np.shape(corner)[-1]
-        np.copyto(corner, 0, where=ABOVE[:size, :size])
+        np.copyto(corner, 0, where=above[:size, :size])
     return y
 
 

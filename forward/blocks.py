@@ -100,8 +100,8 @@ class BlockDuals(ForwardLevel):
     def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple) -> Any:
         """Sum what a linear kind makes of plain blocks; None where there is something else."""
         blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
-        plain = {_array}.issuperset(map(type, blocks.values())) and not kind.idles
-        if not (plain and LEAVES.issuperset(map(type, args))) or getattr(kind, "constants", ()):
+        plain = {*map(type, blocks.values())} == {_array} and not kind.idles
+        if not (plain and LEAVES.issuperset(map(type, args))) or getattr(kind, "constants", None):
             return None
         given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
         return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])

@@ -90,12 +90,13 @@ class ForwardLevel(DualWrites):
         """Return a tuple of arrays of float64 with their tangents; None of anything else."""
         if type(ydot) is not Tangent or not isinstance(y, tuple):
             return None
-        parts, tangents = children(y), ydot.backing.values()
+        parts: Any = children(y)
+        tangents = ydot.backing.values()
         if tuple(ydot.backing) != parts.keys or not all(map(self.fits, y, tangents)):
             return None
         return parts.rebuild(list(map(partial(ForwardLevel.dual, self), y, tangents)))
 
-    def fits(self, y: Value, ydot: Any) -> bool:
+    def fits(self, y: Any, ydot: Any) -> bool:
         """Say whether ``ydot`` is what a slot holds for ``y``, both of them arrays of float64."""
         plain = type(y) is type(ydot) is _array and y.dtype is FLOAT64 is ydot.dtype
         return plain and ydot.shape == self.of_slot(y.shape)

@@ -15,7 +15,7 @@ from .systems import over_matrices
 def rounding(w):
     """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
     none = {} if np.shape(w)[-1] else {"initial": 0}
-    largest = np.max(np.abs(w), axis=-1, keepdims=True, **none)
+    largest = np.abs(w).max(axis=-1, keepdims=True, **none)
     return np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
 
 

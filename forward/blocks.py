@@ -5,6 +5,8 @@ multiply blocks as they stand. All other rules see each block as one tangent, a 
 ``BlockLevel``, on which their formula for one direction computes all of them.
 """
 
+import operator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,9 @@ from ..config import RuleConfig
 from ..rules import ZERO, AbstractZero, Traced, call, frule, getitem
 from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Tangentlike, Value
-from ..rules.containers import map_leaves
+from ..rules.containers import LEAVES, map_leaves
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, fitted, led_index, takes_stack
+from ..rules.linear.blocks import Block, fitted, led_index, share_in_block, takes_stack
 from ..rules.shapes import FLOAT64, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind
@@ -86,10 +88,23 @@ class BlockDuals(ForwardLevel):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        if kind.linear and type(y) is _array and y.dtype is FLOAT64:
+            ydot = self._linear_shares(kind, args, kwargs, values)
+            if self.fits(y, ydot):
+                return ForwardLevel.dual(self, y, ydot)
         if not takes_stack(f, values):
             return ForwardLevel.apply_kind(self, kind, f, args, kwargs, values, y)
         ydot = kind.push_all([self._stack(x) for x in args], y, values, kwargs)
         return self.wrap(y, self._of_stack(ydot), f)
+
+    def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple) -> Any:
+        """Sum what a linear kind makes of plain blocks; None where there is something else."""
+        blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
+        plain = {*map(type, blocks.values())} == {_array} and not kind.idles
+        if not (plain and LEAVES.issuperset(map(type, args))) or getattr(kind, "constants", None):
+            return None
+        given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
+        return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
@@ -98,7 +113,11 @@ class BlockDuals(ForwardLevel):
             return ForwardLevel.apply_rule(self, rule, f, args, kwargs, values)
         tangents = (ZERO, *[self._stack(x) for x in args])
         y, ydot = frule.run(rule, self.config, tangents, f, values, kwargs)
-        return self.wrap(y, self._of_stack(ydot), f)
+        duals = self.tuple_of_arrays(y, ydot)
+        return self.wrap(y, self._of_stack(ydot), f) if duals is None else duals
+
+    def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return (self.directions.count, *shape)
 
     def _stack(self, x: Value) -> Any:
         """Return the tangents of one matrix as a stack of matrices."""

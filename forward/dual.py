@@ -5,6 +5,7 @@ shape.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,27 @@ class ForwardLevel(DualWrites):
 
     def wrap(self, y: Value, ydot: Tangentlike, f: Function | str) -> Value:
         """Return what ``f`` gave, a value or a container, with its tangents."""
-        return fold(self._wrap, y, ydot, f)
+        duals = self.tuple_of_arrays(y, ydot)
+        return fold(self._wrap, y, ydot, f) if duals is None else duals
+
+    def tuple_of_arrays(self, y: Value, ydot: Any) -> Any:
+        """Return a tuple of arrays of float64 with their tangents; None of anything else."""
+        if type(ydot) is not Tangent or not isinstance(y, tuple):
+            return None
+        parts: Any = children(y)
+        tangents = ydot.backing.values()
+        if tuple(ydot.backing) != parts.keys or not all(map(self.fits, y, tangents)):
+            return None
+        return parts.rebuild(list(map(partial(ForwardLevel.dual, self), y, tangents)))
+
+    def fits(self, y: Any, ydot: Any) -> bool:
+        """Say whether ``ydot`` is what a slot holds for ``y``, both of them arrays of float64."""
+        plain = type(y) is type(ydot) is _array and y.dtype is FLOAT64 is ydot.dtype
+        return plain and ydot.shape == self.of_slot(y.shape)
+
+    def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of what a slot holds for an array of this shape."""
+        return shape
 
     def _wrap(self, y: Value, ydot: Any, f: Function | str) -> Value:
         ydot = unthunk(ydot)

@@ -30,6 +30,7 @@ from ..rules.engines.engine import run
 from ..rules.engines.inputs import check_tangent, is_perturbable_input, taken_input
 from ..rules.engines.strong_levels import Zero, as_asked, level_class
 from ..rules.linear.block_level import BlockArray, BlockLevel, BlockNumber
+from ..rules.loading import needed
 from ..rules.refusals.table import refusal
 from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.tangents.project import gathered
@@ -59,7 +60,8 @@ class ForwardConfig(RuleConfig, HasForwardsMode, NoReverseMode, FollowsPython):
         self, tangents: tuple, f: Function, *args: object, **kwargs: object
     ) -> tuple[Any, Any]:
         """Push tangents through ``f`` by its rule, or else by dual numbers."""
-        answer = frule(self, tangents, f, *args, **kwargs)
+        ruled = needed or frule.find(self, f, args) is not None
+        answer = frule(self, tangents, f, *args, **kwargs) if ruled else None
         if answer is None:
             return push(self, tangents, f, args, kwargs)
         next_level()  # none is needed, but runs outside see by it that a transform ran

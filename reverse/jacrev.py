@@ -104,7 +104,7 @@ def jacobian(
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
-    The function runs once. In five numbers and more it runs on a tape: where its result has
+    The function runs once. In seven numbers and more it runs on a tape: where its result has
     fewer numbers than its arguments, cotangents of that are pulled back along the tape; else
     tangents are pushed along it.
 

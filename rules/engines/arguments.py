@@ -5,7 +5,6 @@
 
 import difflib
 import functools
-import math
 import sys
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -18,7 +17,6 @@ from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
-from ..shapes import shape_of
 from ..signatures import name_of, positional, positional_names
 from ..table.keys import transformed
 from ..tracing.conversions import describe
@@ -97,7 +95,7 @@ class Arguments:
             names, cells = f.__globals__, f.__closure__ or ()
             held += [names.get(name) for name in f.__code__.co_names]
             held += [*map(content_of, cells), *(f.__defaults__ or ())]
-        return max([math.prod(shape_of(x)) for x in held if isinstance(x, np.ndarray)], default=1)
+        return max([x.size for x in held if isinstance(x, np.ndarray)], default=1)
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""

@@ -18,6 +18,7 @@ from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import Tangent
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import NO_TANGENT, AbstractZero
+from ..tracing.object_arrays import healed, may_need_healing
 from .structural_zeros import unmask
 
 _NO_NUMBERS = (AbstractZero, NotImplementedTangent)
@@ -39,6 +40,13 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
         spread = np.copy(np.broadcast_to(ydot, shape_of(y))) if empty is None else ydot + empty
         return space(spread)
     return space(ydot)
+
+
+def healed_pair(pair: tuple) -> tuple:
+    """Return what an frule gave, healed: np.asarray in it makes object arrays of traced numbers."""
+    y, ydot = pair
+    parts = tuple(ydot.backing.values()) if type(ydot) is Tangent else ydot
+    return healed(pair) if may_need_healing((y, parts)) else pair
 
 
 class CheckedPullback:

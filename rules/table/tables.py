@@ -30,7 +30,7 @@ from .keys import (
 )
 from .kinds import Kind, ScalarRule
 from .methods import OPTED_OUT, Methods
-from .pullback import CheckedPullback
+from .pullback import CheckedPullback, healed_pair
 
 # Each takes a function that has no rule, and says whether it has just registered more rules.
 # Rules for optional libraries come this way, so that nobody imports a library for them.
@@ -276,7 +276,7 @@ class FRuleTable(RuleTable):
             raise RuleError(
                 f"the frule of {name_of(f)} ({defined_at(rule.function)}) must return (y, ydot)."
             )
-        return healed(pair)  # np.asarray in a rule makes object arrays of traced numbers
+        return healed_pair(pair)
 
 
 class RRuleTable(RuleTable):

@@ -362,7 +362,7 @@ def may_need_healing(x: Any) -> bool:
             elif cls is tuple:
                 if are_settings(part):
                     continue
-            elif cls is not list:
+            elif cls is not list and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
                 return True
             outer.append(values)
             if len(outer) == DEEP:

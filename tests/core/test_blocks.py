@@ -8,6 +8,7 @@ from chainrules.rules import astype, getitem
 from chainrules.rules.linear import blocks as block_rules
 from chainrules.rules.linear import jacobians
 from chainrules.rules.linear.blocks import Block, run_on_block
+from chainrules.rules.rulesets.arrays.differences import on_plain_grid
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 from chainrules.rules.rulesets.arrays.ties import steady
@@ -16,6 +17,7 @@ from chainrules.rules.rulesets.scipy.linalg.banded import banded_solve, hermitia
 from chainrules.rules.rulesets.scipy.linalg.exponential import exponential_along
 from chainrules.rules.rulesets.scipy.linalg.systems import dense_solve, triangular_solve
 from chainrules.rules.rulesets.scipy.linalg.toeplitz import toeplitz_solve
+from chainrules.rules.rulesets.scipy.signal.filters import filtered
 from chainrules.rules.tracing.writing import written
 
 RNG = np.random.default_rng(3)
@@ -135,6 +137,13 @@ CASES: list = [
     (solution, (1 + normal(4) ** 2, block(4, 2), np.arange(4), np.arange(4))),
     (np.fft.fft, (block(*M), 5, 0)), (np.fft.rfft, (block(*M),)), (np.fft.irfft, (block(*M),)),
     (np.fft.fftn, (block(*M),)), (np.fft.rfftn, (block(*M),)), (np.fft.fftshift, (block(*M), 1)),
+    (filtered, (block(3), 1 + normal(2) ** 2, normal(6), -1)),
+    (filtered, (normal(2), 1 + normal(2) ** 2, block(4, 6), 0)),
+    (np.convolve, (block(2), normal(6), "same")), (np.convolve, (normal(3), block(7), "valid")),
+    (np.convolve, (block(3), normal(3))), (np.convolve, (block(2), np.array([1.0, np.inf, 0.0]))),
+    (np.convolve, (block(4), np.array([1.0, np.inf, 0.0]), "same")),
+    (np.convolve, (block(3), 1j * normal(5), "same")),
+    (on_plain_grid, (block(4), np.linspace(-1.0, 4.0, 7), np.arange(4.0))),
     (np.kron, (block(2), normal(3))), (np.cross, (block(3), normal(3))), (np.split, (block(4), 2)),
 ]
 # fmt: on

@@ -437,6 +437,18 @@ def test_jacobians():
 # ---- errors ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 3.0, 12.0, 30.0, 80.0])
+@pytest.mark.parametrize("along", [1e-6, 1.0, 1e6])
+def test_the_exponential_of_a_matrix_of_any_norm_moves_as_scipy_says(size, along):
+    a, e = real(4, 4, seed=3), along * real(4, 4, seed=4)
+    a *= size / np.linalg.norm(a, 1)
+    expected = linalg.expm_frechet(a, e, compute_expm=False)
+    found = cr.jvp(linalg.expm, (a,), (e,))[1]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    both = cr.jacfwd(lambda p: linalg.expm(a + p[0] * e + p[1] * e.T))(np.zeros(2))
+    np.testing.assert_allclose(both[..., 0], found, rtol=0, atol=1e-13 * np.abs(found).max())
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     [

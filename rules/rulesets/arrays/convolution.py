@@ -2,17 +2,26 @@
 
 import numpy as np
 
-from ... import Pattern, bilinear_rule, composed, matrix
+from ... import Block, Pattern, bilinear_rule, composed, matrix
 from .products import conj
 from .shapes import pad_zeros
+
+MODES = {"valid": 0, "same": 1, "full": 2}
+
+
+def part_of_full(m, n, mode):
+    """Return where the entries of this mode begin and end in the full convolution."""
+    short, long = sorted((m, n))
+    k = MODES.get(mode, mode)
+    start = (short - 1, (short - 1) // 2, 0)[k]
+    return start, start + (long - short + 1, long, short + long - 1)[k]
 
 
 def as_full(ybar, a, v, mode):
     """Put ``ybar`` where the entries of this mode are in the full convolution."""
-    short, long = sorted((np.size(a), np.size(v)))
-    same, valid = (short - 1) // 2, short - 1
-    start = {"full": 0, "same": same, "valid": valid, 2: 0, 1: same, 0: valid}[mode]
-    return pad_zeros(ybar, (start, short + long - 1 - start - np.size(ybar)))
+    m, n = np.size(a), np.size(v)
+    start, end = part_of_full(m, n, mode)
+    return pad_zeros(ybar, (start, m + n - 1 - end))
 
 
 # y_n = sum_m a_m v_{n - m}
@@ -22,6 +31,33 @@ def convolve_left(ybar, a, v, mode="full"):
 
 def convolve_right(ybar, a, v, mode="full"):
     return np.correlate(as_full(ybar, a, v, mode), np.ravel(a), "valid")
+
+
+def convolve_block(a, v, mode="full"):
+    """All directions at once: a product with a Toeplitz matrix, or one signal after the other.
+
+    Beyond the ends of the longer one are zeros, of which infinities in the shorter make NaN.
+    """
+    x, kernel = (a, v) if type(a) is Block else (v, a)
+    if type(kernel) is not np.ndarray or type(x.values) is not np.ndarray or x.rank != 1:
+        return NotImplemented
+    count, n = x.values.shape
+    m = kernel.size
+    full = m + n - 1
+    if min(count, m, n) == 0 or not np.isfinite(x.values if n <= m else kernel).all():
+        return NotImplemented
+    if n <= m:  # row j: the kernel, j places later
+        padded = np.zeros(m + 2 * (n - 1), kernel.dtype)
+        padded[n - 1 : full] = kernel.reshape(-1)
+        width = padded.itemsize
+        later = np.ndarray((n, full), padded.dtype, padded, (n - 1) * width, (-width, width))
+        y = np.dot(x.values, later)
+    else:
+        rows = np.zeros((count, full), x.values.dtype)
+        rows[:, :n] = x.values
+        y = np.convolve(rows.reshape(-1), kernel.reshape(-1))[: count * full].reshape(count, full)
+    start, end = part_of_full(m, n, mode)
+    return y[:, start:end]
 
 
 def convolve_pattern(a, v, mode="full"):
@@ -39,7 +75,9 @@ def convolve_pattern(a, v, mode="full"):
     return whole.taken(whole.ids[first : first + n])
 
 
-bilinear_rule(np.convolve, convolve_left, convolve_right, pattern=convolve_pattern)
+bilinear_rule(
+    np.convolve, convolve_left, convolve_right, block=convolve_block, pattern=convolve_pattern
+)
 
 
 @composed(np.correlate)

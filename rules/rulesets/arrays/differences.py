@@ -181,6 +181,8 @@ def slope_on_plain_grid(fp, x, xp):
 
 
 def on_plain_grid_block(fp, x, xp):
+    if type(fp.values) is type(x) is type(xp) is np.ndarray and fp.count:  # NumPy's own is faster
+        return np.array([np.interp(x, xp, row) for row in fp.values])
     at = Bracket(x, xp)
     before, after = (getitem(fp.values, (slice(None), k)) for k in (at.k, at.after))
     return (1.0 - at.part) * before + at.part * after
@@ -275,6 +277,9 @@ def interp_of_number(x, x0, xp, fp):
 
 @composed(np.interp)
 def interp(x, xp, fp, left=None, right=None, period=None):
+    plain = type(x) is type(xp) is np.ndarray and left is right is period is None
+    if plain and x.dtype == xp.dtype == dtype_of(fp) == np.float64 and not is_lazy(value(fp)):
+        return on_plain_grid(fp, x, xp)  # as nearly always
     if any(is_lazy(value(x)) for x in (x, xp, fp)):
         raise MissingRuleError(
             "np.interp of an array of dask has no derivative: dask has no such function"

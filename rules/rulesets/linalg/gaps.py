@@ -15,7 +15,7 @@ from .systems import over_matrices
 def rounding(w):
     """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
     none = {} if np.shape(w)[-1] else {"initial": 0}
-    largest = np.max(np.abs(w), axis=-1, keepdims=True, **none)
+    largest = np.abs(w).max(axis=-1, keepdims=True, **none)
     return np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
 
 
@@ -36,6 +36,12 @@ def over_gaps(x, w):
     Where two of ``w`` are equal it is infinite, unless that entry of ``x`` is 0: what does not
     depend on the eigenvectors of a repeated eigenvalue has a derivative.
     """
+    if type(x) is type(w) is np.ndarray:
+        gaps = w[..., None, :] - w[..., None]
+        close = np.abs(gaps) <= rounding(w)[..., None]
+        if np.count_nonzero(close) == w.size:  # none is equal but to itself, as nearly always
+            gaps[close] = 1
+            return np.where(close, 0, x / gaps)
     eye = np.eye(np.shape(w)[-1], dtype=bool)
     gaps = np.where(equal_pairs(w), 0, gaps_of(w))
     return quotient(np.where(eye, 0, x), np.where(eye, 1, gaps))

@@ -1,13 +1,24 @@
 """Hermitian matrices of which LAPACK reads one triangle; the other has no derivative."""
 
+import functools
+
 import numpy as np
 
 from ... import dtype_of
 from ..arrays.products import adjoint
 
 
+@functools.lru_cache(maxsize=64)
+def lower(n):
+    """Return a mask of the lower triangle, and a matrix of ones with halves on its diagonal."""
+    return np.tri(n, dtype=bool), 1 - np.eye(n) / 2
+
+
 def half_lower(x):
     """Return the lower triangle with half the diagonal; as a linear map its own transpose."""
+    if type(x) is np.ndarray and x.dtype == np.float64:  # NumPy makes the triangle anew each time
+        inside, halves = lower(x.shape[-1])
+        return np.where(inside, x * halves, 0.0)
     one = dtype_of(x).type(1)
     return np.tril(x) * np.where(np.eye(np.shape(x)[-1], dtype=bool), one / 2, one)
 

@@ -111,6 +111,9 @@ def solve_block(a, b):
 def solve_frule(tangents, solve, a, b):
     _, adot, bdot = tangents
     y = solve(a, b)
+    if len(shape_of(b)) == 1 and len(shape_of(a)) == 2:  # of several directions each is a row
+        rest = bdot - adot @ y
+        return y, np.linalg.solve(a, rest.T).T
     if np.ndim(b) != 1:
         return y, solve_all(a, bdot - adot @ y)
     # A vector may meet a stack of matrices, so y is a stack of columns.

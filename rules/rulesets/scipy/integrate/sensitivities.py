@@ -6,6 +6,9 @@ to step ``s = m @ s + b``. For few columns that is cheaper than to push or pull 
 evaluation after the other, and it serves any number of directions.
 """
 
+import itertools
+import math
+
 import numpy as np
 
 from .....config import HasForwardsMode
@@ -25,7 +28,7 @@ class Columns:
     def __init__(self, y, parameters):
         self.shapes = [shape_of(x) for x in parameters]
         self.n = shape_of(y)[0]
-        self.ends = np.cumsum([self.n, *(int(np.prod(shape)) for shape in self.shapes)]).tolist()
+        self.ends = [*itertools.accumulate([self.n, *map(math.prod, self.shapes)])]
         self.size = self.ends[-1]
 
     def fit_a_block(self, y, parameters):

@@ -6,6 +6,8 @@ Source: Higham (2008), functions of matrices, theorem 3.6; SciPy has that of the
 Al-Mohy and Higham (2009).
 """
 
+import math
+
 import numpy as np
 from scipy import linalg
 
@@ -14,6 +16,7 @@ from .... import Block, block_rule, composed, composed_each, pair_rule, primitiv
 from ...arrays.products import adjoint
 
 UNSQUARED = 2.0  # norm of a matrix, up to which one of twice that is not scaled and squared
+MOST_SQUARED = 4  # times, without a loss of digits that ``expm_frechet`` has not
 
 
 def block_triangle(a, e, corner=None):
@@ -31,7 +34,7 @@ def blocks(x):
 
 def one_norm(a):
     """Return the largest sum of a column of each matrix, with the axes of a matrix."""
-    return np.max(np.sum(np.abs(a), axis=-2, keepdims=True), axis=-1, keepdims=True, initial=0)
+    return np.abs(a).sum(axis=-2, keepdims=True).max(axis=-1, keepdims=True, initial=0)
 
 
 @primitive
@@ -43,12 +46,18 @@ def exponential(a):
 def exponential_along(a, e):
     """The derivative of the exponential at ``a`` along ``e``, for each matrix in a stack."""
     y = np.empty(np.shape(a), np.result_type(a, e, np.float32))
-    n, size = np.shape(a)[-1], one_norm(a)
-    # Where there is nothing to be squared, the larger exponential is as exact, and faster.
-    if 0 < n <= SMALL_EXPONENTIAL and np.all(size <= UNSQUARED) and np.all(np.isfinite(e)):
-        along = one_norm(e)
-        scale = np.where(along > size, along / np.where(size, size, 1), 1)
-        y[...] = scale * blocks(linalg.expm(block_triangle(a, e / scale)))[2]
+    n, size, along = np.shape(a)[-1], one_norm(a), one_norm(e)
+    halvings = max(math.frexp(size.max(initial=0) / UNSQUARED)[1], 0)
+    # Where it has nothing to square, the larger exponential is as exact, and faster.
+    if 0 < n <= SMALL_EXPONENTIAL and halvings <= MOST_SQUARED and np.isfinite(size + along).all():
+        scale = np.maximum(along / np.maximum(size / 2**halvings, 1.0), 1.0)
+        triangle = np.zeros((*y.shape[:-2], 2 * n, 2 * n), y.dtype)
+        triangle[..., :n, :n] = triangle[..., n:, n:] = a / 2**halvings
+        triangle[..., :n, n:] = e / scale
+        x, _, moved = blocks(linalg.expm(triangle))
+        for _ in range(halvings):  # of exp(2 a) = exp(a) @ exp(a)
+            x, moved = x @ x, x @ moved + moved @ x
+        y[...] = scale / 2**halvings * moved
         return y
     for index in np.ndindex(np.shape(a)[:-2]):
         y[index] = linalg.expm_frechet(a[index], e[index], compute_expm=False)

@@ -107,12 +107,15 @@ def mapped_index(k, n, mode):
 
 
 @functools.cache
-def spline_pieces(order):
+def spline_pieces(order, times=0):
     """Coefficients of powers of u: what each of the splines that meet at a place is there.
 
-    The sum of truncated powers ``(-1)**k C(n + 1, k) (u + a)**n / n!``; u is in [0, 1), or in
-    [-1/2, 1/2) for an even order.
+    They are differentiated so many times. Each is a sum of truncated powers,
+    ``(-1)**k C(n + 1, k) (u + a)**n / n!``; u is in [0, 1), or in [-1/2, 1/2) for an even order.
     """
+    if times:
+        pieces = spline_pieces(order, times - 1)
+        return pieces[1:] * np.arange(1, len(pieces))[:, None]
     pieces = np.zeros((order + 1, order + 1))
     for tap, k in itertools.product(range(order + 1), range(order + 2)):
         a = order // 2 - tap + (order + 1) / 2 - k
@@ -127,13 +130,11 @@ def spline_pieces(order):
 @primitive
 def spline_weights(u, *, order, times=0):
     """The splines that meet at ``u``, differentiated so many times: (..., order + 1)."""
-    pieces = spline_pieces(order)
-    for _ in range(times):
-        pieces = pieces[1:] * np.arange(1, len(pieces))[:, None]
-    y = np.zeros((*np.shape(u), order + 1))
-    for row in pieces[::-1]:
-        y = y * u[..., None] + row
-    return y
+    pieces = spline_pieces(order, times)
+    powers = np.ones((*np.shape(u), len(pieces)))
+    for k in range(1, len(pieces)):
+        np.multiply(powers[..., k - 1], u, out=powers[..., k])
+    return powers @ pieces
 
 
 @pair_rule(spline_weights)

@@ -11,11 +11,14 @@ from scipy import signal
 from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
+    Block,
     NoTangent,
     ProjectTo,
     Traced,
+    ZeroTangent,
     array_of,
     bilinear_rule,
+    block_rule,
     composed,
     frule,
     is_traced,
@@ -23,11 +26,12 @@ from .... import (
     own_valued,
     primitive,
     rrule,
-    sum_tangents,
+    shape_of,
     thunk,
     unthunk,
     value,
 )
+from ...arrays.building import as_1d
 from ...arrays.products import conj
 
 
@@ -47,12 +51,24 @@ def filtered(b, a, x, axis):
 def filtered_frule(tangents, filtered, b, a, x, axis):
     _, bdot, adot, xdot, _ = tangents
     y = filtered(b, a, x, axis)
-    shares = [(bdot, x, 1), (b, xdot, 1), (adot, y, -1)]
-    return y, sum_tangents(
-        sign * filtered(top, a, signals, axis)
-        for top, signals, sign in shares
-        if not isinstance(top, AbstractZero) and not isinstance(signals, AbstractZero)
-    )
+    moved = summed(bdot, x, axis) + summed(b, xdot, axis) - summed(adot, y, axis)
+    return y, moved if isinstance(moved, AbstractZero) else filtered(np.ones(1), a, moved, axis)
+
+
+def summed(b, x, axis):
+    """The filter ``b`` without feedback; NumPy's convolution takes a third of the time."""
+    if isinstance(b, AbstractZero) or isinstance(x, AbstractZero):
+        return ZeroTangent()
+    if len(shape_of(x)) != 1:
+        return filtered(b, np.ones(1), x, axis)
+    return np.convolve(b, x)[: shape_of(x)[0]]
+
+
+@block_rule(filtered)
+def filtered_block(b, a, x, axis):
+    if type(x) is not Block or type(a) is Block or type(b) is Block:
+        return NotImplemented
+    return filtered(b, a, x.values, x.axes(axis))
 
 
 @rrule.register(filtered)
@@ -196,7 +212,7 @@ from_state = own_valued(signal.lfilter, filtered_from)
 
 @composed(signal.lfilter)
 def lfilter(b, a, x, axis=-1, zi=None):
-    b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
+    b, a, x = as_1d(array(b)), as_1d(array(a)), array(x)
     if zi is None:
         return filtered(b, a, x, axis)
     return from_state(b, a, x, axis, array(zi))
@@ -308,7 +324,7 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
             "scipy.signal.filtfilt with method='gust' has no rule yet"
             f", in {user_line()}.\n  write method='pad'"
         )
-    b, a, x = np.atleast_1d(array(b)), np.atleast_1d(array(a)), array(x)
+    b, a, x = as_1d(array(b)), as_1d(array(a)), array(x)
     n = 3 * max(np.shape(b)[0], np.shape(a)[0]) if padlen is None else padlen
     traced = is_traced(b) or is_traced(a)
     zi = steady_state(b, a) if traced else None

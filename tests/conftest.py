@@ -21,6 +21,7 @@ os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to se
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
+import machine_code
 import tiers
 
 hypothesis.settings.register_profile(
@@ -46,6 +47,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.pluginmanager.register(tiers, "tiers")
+    config.pluginmanager.register(machine_code, "machine code")
 
 
 def pytest_collection_finish():

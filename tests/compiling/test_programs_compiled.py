@@ -1,4 +1,4 @@
-"""Every program of tests/programs, compiled: at the recorded point and at others, by modes in turns."""
+"""Programs of tests/programs, compiled: at the recorded point and others, by modes in turns."""
 
 import contextlib
 

@@ -126,7 +126,7 @@ def compared(f, args, others, orders=True):
 def test_random_lines(part, monkeypatch):
     monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
-    @always_the_same(40)
+    @always_the_same(20)
     @given(st.just(part).flatmap(lambda _: programs()), st.integers(0, 10**6))
     def search(drawn, seed):
         args, text = drawn
@@ -144,7 +144,7 @@ def test_random_lines(part, monkeypatch):
 def test_random_gradients(monkeypatch):
     monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
-    @always_the_same(40)
+    @always_the_same(20)
     @given(programs(), st.integers(0, 10**6))
     def search(drawn, seed):
         args, text = drawn

@@ -5,7 +5,6 @@ import math
 import warnings
 
 import numpy as np
-import pytest
 import test_every_block as blocks
 from linear_calls import is_ours
 from test_every_block import CALLS, EVERY, Dot, filled

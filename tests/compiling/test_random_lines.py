@@ -159,7 +159,8 @@ def test_random_gradients(monkeypatch):
         try:
             compared(g, args, others, orders=False)
         except cr.MutationError as error:  # it runs uncompiled: a number goes into booleans
-            assert error.code == "CR135", text
+            if error.code != "CR135":
+                raise
         except Exception as error:
             raise AssertionError(f"{error!r}\n{text}\n{args!r}") from error
 

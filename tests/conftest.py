@@ -21,11 +21,12 @@ os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to se
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
+import machine_code
 import tiers
 
 hypothesis.settings.register_profile(
     "always the same",
-    max_examples=60,  # the same ones each time: tests/fuzz/run.py draws others
+    max_examples=40,  # the same ones each time: tests/fuzz/run.py draws others
     derandomize=True,
     database=None,
     deadline=None,
@@ -46,12 +47,20 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.pluginmanager.register(tiers, "tiers")
+    config.pluginmanager.register(machine_code, "machine code")
 
 
-def pytest_collection_finish():
-    """Leave the tests themselves, a million objects, out of what the collector looks through."""
+def keep_from_the_collector():
+    """Leave what there is now out of what the collector looks through.
+
+    Tests, and the libraries that they import, are millions of objects, and to look through them
+    took a twelfth of the time.
+    """
     gc.collect()
     gc.freeze()
+
+
+pytest_collection_finish = keep_from_the_collector
 
 
 def pytest_collection_modifyitems(config, items):
@@ -64,6 +73,7 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: place[item.path])
 
 
+_modules: list = []  # of the last test
 _states: dict[int, tuple] = {}  # by the id of a generator: it, and its state after the import
 
 
@@ -77,5 +87,8 @@ def _generators_of(module):
 def pytest_runtest_setup(item):
     """Set the random generators of a test's module back, so that its order does not matter."""
     if (module := getattr(item, "module", None)) is not None:
+        if module not in _modules[-1:]:
+            _modules[:] = [module]
+            keep_from_the_collector()
         for generator, state in _generators_of(module):
             generator.bit_generator.state = state

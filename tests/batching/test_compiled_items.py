@@ -95,7 +95,7 @@ PROGRAMS = (
 )  # fmt: skip
 
 
-def given(count=40):
+def given(count=16):
     return 0.5 + RNG.random((count, 2))
 
 
@@ -304,10 +304,10 @@ def test_more_ways_than_are_native_go_item_after_item_and_say_so():
 
 @pytest.mark.slow
 def test_the_number_of_native_ways_can_be_raised():
-    xs = np.linspace(1.0, 50.0, 120)
+    xs = np.linspace(1.0, 40.0, 90)
     with warnings.catch_warnings():
         warnings.simplefilter("error", cr.BatchWarning)
-        compiled = cr.compile(cr.vmap(steps, ways=120), check=False)
+        compiled = cr.compile(cr.vmap(steps, ways=90), check=False)
         for _ in range(2):
             np.testing.assert_array_equal(compiled(xs), looped(steps, xs))
 

@@ -126,7 +126,7 @@ def branches(x):
 @pytest.mark.parametrize("first", [True, False])
 def test_four_threads_share_one_function(mode, first):
     f = MODES[mode](branches)
-    for _ in range(5):
+    for _ in range(2):
         g = compiled(f)
         if first:
             g(X)

@@ -34,7 +34,7 @@ def numbers(entries, least, most):
     return st.lists(st.sampled_from(entries), min_size=least, max_size=most)
 
 
-@always_the_same(100)
+@always_the_same(50)
 @given(st.data())
 def test_searches_are_numpys(data):
     table = np.sort(np.array(data.draw(numbers((*ENTRIES, NAN), 2, 17))))
@@ -51,7 +51,7 @@ def test_searches_are_numpys(data):
         assert bits(run(made, (given_table, both))[1]) == bits(f(given_table, both))
 
 
-@always_the_same(100)
+@always_the_same(50)
 @given(st.data())
 def test_interpolation_is_numpys_to_the_last_bit(data):
     xp = np.sort(np.array(data.draw(numbers(ENTRIES, 2, 17))))

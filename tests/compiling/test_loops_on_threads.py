@@ -73,7 +73,7 @@ def results(draw, shape):
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_the_numbers_of_one_thread(data):
     sizes = st.sampled_from([1, 2, 3, 7, 30])
     shape = tuple(data.draw(st.lists(sizes, min_size=1, max_size=3)))

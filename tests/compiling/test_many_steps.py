@@ -214,7 +214,7 @@ def loops(draw):
 def test_random_loops(monkeypatch):
     monkeypatch.setattr(groups, "MANY_STEPS", 1)
 
-    @always_the_same(40)
+    @always_the_same(20)
     @given(loops(), st.sampled_from(["value", "gradient", "hvp"]), st.integers(0, 10**6))
     def search(text, mode, seed):
         names = {"np": np}

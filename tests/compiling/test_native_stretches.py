@@ -95,7 +95,7 @@ def test_explanations_name_stretches():
     assert "results = " in str(cr.explain(compiled, P, stage="source"))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(st.sampled_from("+-*sctbdgn"), min_size=12, max_size=30),
     st.lists(st.floats(0.2, 3.0), min_size=4, max_size=4),

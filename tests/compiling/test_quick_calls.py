@@ -76,7 +76,7 @@ def called(g, names, scale):
 
 
 @pytest.mark.slow
-@always_the_same(60)
+@always_the_same(30)
 @given(st.data())
 @pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
 def test_random_calls(data):

@@ -158,7 +158,7 @@ def hvp(f, moved, xs):
 
 
 @pytest.mark.slow
-@always_the_same(20)
+@always_the_same(10)
 @given(programs)
 def test_random_programs_over_dtypes(program):
     assert not (found := difference(program)), found

@@ -128,4 +128,4 @@ def test_programs(mode, kind):
     run()
 
 
-COUNTS = {"value": 25, "vjp": 20, "jvp": 15, "hvp": 5}
+COUNTS = {"value": 12, "vjp": 10, "jvp": 8, "hvp": 3}

@@ -126,7 +126,7 @@ def compared(f, args, others, orders=True):
 def test_random_lines(part, monkeypatch):
     monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
-    @always_the_same(40)
+    @always_the_same(20)
     @given(st.just(part).flatmap(lambda _: programs()), st.integers(0, 10**6))
     def search(drawn, seed):
         args, text = drawn
@@ -144,7 +144,7 @@ def test_random_lines(part, monkeypatch):
 def test_random_gradients(monkeypatch):
     monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
-    @always_the_same(40)
+    @always_the_same(20)
     @given(programs(), st.integers(0, 10**6))
     def search(drawn, seed):
         args, text = drawn
@@ -158,6 +158,9 @@ def test_random_gradients(monkeypatch):
             return  # what has no derivative
         try:
             compared(g, args, others, orders=False)
+        except cr.MutationError as error:  # it runs uncompiled: a number goes into booleans
+            if error.code != "CR135":
+                raise
         except Exception as error:
             raise AssertionError(f"{error!r}\n{text}\n{args!r}") from error
 

@@ -26,7 +26,7 @@ def scans_of(made):
     return [y for group in groups for y in group.stored.values() if y.running is not None]
 
 
-@always_the_same(100)
+@always_the_same(50)
 @given(st.data())
 def test_scans_are_numpys_to_the_last_bit(data):
     shape = data.draw(st.sampled_from([(4, 6), (5, 40), (2, 3, 8), (1, 20), (20, 1)]))

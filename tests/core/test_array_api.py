@@ -306,7 +306,7 @@ OF_ROOM = {None: CALLS, "linalg": LINALG, "fft": FFT}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: ".".join(filter(None, path)))
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_what_the_reference_takes(path, data):
     args, options = data.draw(OF_ROOM[path[0]][path[1]])

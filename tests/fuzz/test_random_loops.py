@@ -68,7 +68,7 @@ NESTS = {
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")
-@always_the_same(20)
+@always_the_same(8)
 @given(programs(), st.sampled_from(sorted(NESTS)))
 def test_loops_that_are_one_step_of_a_recording(program, nest):
     loop_lowering = pytest.importorskip("chainrules.compiling.loops.loop_lowering")
@@ -87,7 +87,7 @@ def test_loops_that_are_one_step_of_a_recording(program, nest):
 
 
 @pytest.mark.slow
-@always_the_same(60)
+@always_the_same(30)
 @given(programs(), st.sampled_from(sorted(NESTS)))
 def test_loops(program, nest):
     (f, (w,)), (g, _) = program.build(), program.build(Plain())

@@ -65,7 +65,7 @@ def nests(transforms):
 
 
 @pytest.mark.slow
-@always_the_same(6)
+@always_the_same(3)
 @given(functions, nests(OF_JAX), points)
 def test_exported_functions_under_jax(names, nest, x):
     expected = nested(OF_JAX, nest, function(names, jnp))(jnp.asarray(x))
@@ -84,7 +84,7 @@ def test_imported_functions_under_ours(names, nest, x):
 
 
 @pytest.mark.slow
-@always_the_same(6)
+@always_the_same(3)
 @given(functions, nests(OF_JAX), nests(OF_OURS), points)
 def test_there_and_back(names, outer, inner, x):
     # Ours around a function of JAX, inside JAX.

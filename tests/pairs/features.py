@@ -84,9 +84,14 @@ def module_with(name, adopted):
     return module_of(FEATURES[name].text, adopted=adopted)
 
 
+@functools.cache
+def module_of_base(adopted):
+    return module_of(FILLED if adopted else BASE, adopted=adopted)
+
+
 def made(outer, inner=None, *, outer_adopted=False, inner_adopted=False):
     """Return the program of one feature around that of another; "adopt" is a feature of modules."""
-    body = module_of(FILLED if inner_adopted else BASE, adopted=inner_adopted).base
+    body = module_of_base(inner_adopted).base
     for name, adopted in ((inner, inner_adopted), (outer, outer_adopted)):
         if name is not None:
             body = module_with(name, adopted).make(body)

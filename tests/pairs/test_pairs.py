@@ -75,8 +75,9 @@ NOT_OF_DASK = {
     "implicit", "fixed_point", "root", "minimize", "ctypes", "cffi", "numba", "jax", "torch",
     "sparse=True",
 }  # fmt: skip
-# Their errors are those of dask beside an array of NumPy's: seconds of what is plain in first ones.
-FIRST_OF_DASK = {"differences", "complex step", "autograd"}
+# Their errors are those of dask beside an array of NumPy's: seconds of what is plain in first ones;
+# of an integral the second order takes a hundred graphs of dask.
+FIRST_OF_DASK = {"differences", "complex step", "autograd", "quad"}
 
 
 def points(outer, inner):

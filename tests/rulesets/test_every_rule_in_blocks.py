@@ -85,7 +85,7 @@ def test_blocks(f):
 
 @EVERY
 def test_second_order_in_blocks(f):
-    for case in smooth_cases(f)[:3]:
+    for case in smooth_cases(f)[:2]:
         if any(np.asarray(x).dtype.kind == "c" for x in (*case.numbers, *case.ys)):
             continue
 

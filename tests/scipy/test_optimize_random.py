@@ -270,7 +270,7 @@ def holds(problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problems())
 def test_random_problems(problem):
     holds(problem)

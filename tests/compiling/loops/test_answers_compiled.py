@@ -195,7 +195,7 @@ def test_errors_are_scipys_and_the_users():
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     st.sampled_from(["root", "fsolve", "root_scalar", "slopes", "pair", "least_squares"]),
     st.lists(st.tuples(*[st.floats(0.3, 3.0)] * 3), min_size=2, max_size=3),

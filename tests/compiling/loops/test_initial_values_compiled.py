@@ -133,7 +133,7 @@ def test_derivatives_are_those_of_the_steps(method, transform, name, rounds):
     assert rounds
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(
     st.sampled_from(sorted(FIELDS)),
     st.sampled_from(METHODS),

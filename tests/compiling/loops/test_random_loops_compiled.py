@@ -102,7 +102,7 @@ def check(text, transform):
 
 
 @pytest.mark.parametrize("transform", [name for name in TRANSFORMS if name != "third"])
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(text=programs())
 def test_random_loops(transform, text):
     check(text, transform)

@@ -216,7 +216,7 @@ def test_as_many_rounds_are_enough_as_of_scipy(method, f, rounds):
         of_at_most(enough - 1)(P)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.sampled_from(FAMILIES),
     st.sampled_from(BRACKETED + STARTED),

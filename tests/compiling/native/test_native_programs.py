@@ -109,7 +109,7 @@ def test_random_nests(seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=seeds)
 def test_random_repetition(seed):
     """A body over and over, whose operands are near, far, in arrays, constants; and some noise."""

@@ -97,6 +97,14 @@ def test_filters_in_all_arguments(nb, na, n, axis):
     assert_derivative(lambda b, a, x: signal.lfilter(b, a, x, axis), b, a, x, degree=9, step=1e-6)
 
 
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev])
+def test_lfilter_of_no_signal(transform):
+    b, a, x = np.array([1.0, 2.0]), np.array([1.0, 0.5]), np.ones(0)
+    assert transform(lambda b: signal.lfilter(b, a, x))(b).shape == (0, 2)
+    assert transform(lambda a: signal.lfilter(b, a, x))(a).shape == (0, 2)
+    assert transform(lambda x: signal.lfilter(b, a, x))(x).shape == (0, 0)
+
+
 SECTIONS = np.array([[0.4, 0.3, -0.2, -0.5, 0.2], [0.7, 0.1, 0.3, 0.3, 0.1]])
 
 

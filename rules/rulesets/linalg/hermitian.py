@@ -4,11 +4,12 @@ import functools
 
 import numpy as np
 
+from ....config.thresholds import MASKS_KEPT
 from ... import dtype_of
 from ..arrays.products import adjoint
 
 
-@functools.lru_cache(maxsize=64)
+@functools.cache
 def lower(n):
     """Return a mask of the lower triangle, and a matrix of ones with halves on its diagonal."""
     return np.tri(n, dtype=bool), 1 - np.eye(n) / 2
@@ -16,7 +17,8 @@ def lower(n):
 
 def half_lower(x):
     """Return the lower triangle with half the diagonal; as a linear map its own transpose."""
-    if type(x) is np.ndarray and x.dtype == np.float64:  # NumPy makes the triangle anew each time
+    is_small = type(x) is np.ndarray and x.shape[-1] <= MASKS_KEPT
+    if is_small and x.dtype == np.float64:  # NumPy makes the triangle anew each time
         inside, halves = lower(x.shape[-1])
         return np.where(inside, x * halves, 0.0)
     one = dtype_of(x).type(1)

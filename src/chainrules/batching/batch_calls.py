@@ -77,7 +77,7 @@ STRUCTURAL = {
 _SETTINGS = frozenset({
     float, int, complex, bool, str, type(None), slice, type(...), np.float64, np.int64, np.bool_,
 })  # fmt: skip
-_steps: dict[Any, Any] = {}  # functions of which each call is one step, by the kinds that they had
+_steps: dict[Any, Any] = {}  # NumPy's functions of which each call is one step: their kinds
 
 
 class BatchCalls(BatchValues):
@@ -92,7 +92,8 @@ class BatchCalls(BatchValues):
                 return f(*self.samples(args), **self.samples(kwargs))
             kind = frule.kinds.get(f) or frule.find(None, f, args)
             if kind is not None and (_steps.get(f) is kind or _is_step(f, kind)):
-                _steps[f] = kind
+                if type(f) is not types.FunctionType:  # a user's is let go of
+                    _steps[f] = kind
                 return self.step(f, kind, args, kwargs)
         if may_need_healing((args, kwargs)):
             try:

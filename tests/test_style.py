@@ -71,6 +71,45 @@ def test_misplaced(expected, source):
     assert expected == misplaced(ast.parse(source))
 
 
+def open_while_suspended(function):
+    """Return the contexts that a generator holds open at a ``yield``."""
+    is_context = any("contextmanager" in ast.unparse(x) for x in function.decorator_list)
+    waiting, found = [] if is_context else [(part, ()) for part in function.body], []
+    while waiting:
+        node, held = waiting.pop()
+        if isinstance(node, ast.With):
+            held = (*held, *[ast.unparse(item.context_expr) for item in node.items])
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            found += held
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            waiting += [(part, held) for part in ast.iter_child_nodes(node)]
+    return [name for name in found if not name.startswith("contextlib.suppress")]
+
+
+def test_generators_hold_no_context_open():
+    # One that an error has left ends when the collector finds it: at any time, in any state.
+    found = {
+        relative(path): held
+        for path in python_files(*PACKAGE)
+        if "yield" in (text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and (held := open_while_suspended(node))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("expected", "source"),
+    [
+        (["f()"], "def g():\n    with f():\n        yield 1"),
+        ([], "@contextmanager\ndef g():\n    with f():\n        yield 1"),
+        ([], "def g():\n    with f():\n        h(1)\n    yield 1"),
+    ],
+)
+def test_open_while_suspended(expected, source):
+    assert expected == open_while_suspended(ast.parse(source).body[0])
+
+
 def test_ascii_only():
     files = python_files(*PACKAGE, "tests", "notebooks", "benchmarks")
     assert [] == [relative(path) for path in files if not path.read_bytes().isascii()]

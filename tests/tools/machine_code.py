@@ -1,8 +1,8 @@
-"""Machine code in tests, as a plugin of pytest: it is made once of a text, and without effort.
+"""Machine code in tests, as a plugin of pytest: made once of a text, with ``--all`` without effort.
 
 LLVM's code generator took a third of the time of compiled tests, and a third of its texts were
-those of other ways, modes or threads of the same test. ``tests/compiling/native`` looks at the
-code itself: there it has the effort of users, as it has in ``make fuzz`` and in benchmarks.
+those of other ways, modes or threads of the same test. It has the effort of users in the quick
+tier, in whatever is named, and in ``tests/compiling/native``, which looks at the code itself.
 """
 
 import functools
@@ -33,7 +33,7 @@ class Kept:
 
 
 class InAHurry:
-    """Effort of LLVM's code generator: none, outside of the room that looks at its code."""
+    """Effort of LLVM's code generator, where all tests run: none, but in the native room."""
 
     def __init__(self):
         self.careful = False
@@ -52,4 +52,5 @@ class InAHurry:
 def pytest_collection_finish(session):
     kept = Kept()
     disk_cache.found, disk_cache.keep = kept.found, kept.keep
-    session.config.pluginmanager.register(InAHurry(), "machine code in a hurry")
+    if session.config.option.all:
+        session.config.pluginmanager.register(InAHurry(), "machine code in a hurry")

@@ -21,7 +21,6 @@ os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to se
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 sys.path += [str(path) for path in Path(__file__).parent.iterdir() if path.is_dir()]
 
-import machine_code
 import tiers
 
 hypothesis.settings.register_profile(
@@ -47,7 +46,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.pluginmanager.register(tiers, "tiers")
-    config.pluginmanager.register(machine_code, "machine code")
 
 
 def keep_from_the_collector():

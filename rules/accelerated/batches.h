@@ -6,6 +6,7 @@
 #ifndef CHAINRULES_BATCHES_H
 #define CHAINRULES_BATCHES_H
 
+#include "methods.h"
 #include "operators.h"
 #include "products.h"
 #include "reads.h"
@@ -355,9 +356,6 @@ compared_batched(PyObject *a, PyObject *b, int operator)
     return wrapped_block(level, PyObject_RichCompare(x, shared ? b : z, operator), of_python);
 }
 
-static PyObject *in_python(PyObject *method, PyObject *a, PyObject *b); /* in items.h */
-static int replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count);
-
 #define BATCHED_COMPARISON(name, operator)                                                       \
     static PyObject *batched_##name;                                                             \
     static PyObject *batched_##name##_method(PyObject *self, PyObject *other)                    \
@@ -492,16 +490,7 @@ batched_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
     int plain = count == 4 && PyTuple_CheckExact(args[2]) && PyDict_CheckExact(args[3])
                 && PyDict_GET_SIZE(args[3]) == 0;
     PyObject *y = plain ? called_at_once(args[0], args[2]) : UNHANDLED;
-    if (y != UNHANDLED) {
-        return y;
-    }
-    PyObject *stack[5] = {self};
-    if (count > 4) {
-        PyErr_SetString(PyExc_TypeError, "__array_function__ takes four arguments");
-        return NULL;
-    }
-    memcpy(stack + 1, args, count * sizeof(PyObject *));
-    return PyObject_Vectorcall(batched_function, stack, count + 1, NULL);
+    return y == UNHANDLED ? function_in_python(batched_function, self, args, count) : y;
 }
 
 /* ---- methods of the classes ---- */

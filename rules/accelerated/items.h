@@ -3,39 +3,9 @@
 #ifndef CHAINRULES_ITEMS_H
 #define CHAINRULES_ITEMS_H
 
+#include "methods.h"
 #include "parts.h"
 #include "writes.h"
-
-/* ---- methods in C, and those of Python for what they leave ---- */
-
-/* `method(a, b)` in Python, for what is not handled here. */
-static PyObject *
-in_python(PyObject *method, PyObject *a, PyObject *b)
-{
-    PyObject *stack[3] = {NULL, a, b};
-    size_t count = b == NULL ? 1 : 2;
-    return PyObject_Vectorcall(method, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-}
-
-/* Put methods in C in the place of a class's own. */
-static int
-replace_methods(PyTypeObject *type, PyMethodDef *defined, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        PyObject *descriptor = PyDescr_NewMethod(type, &defined[i]);
-        if (descriptor == NULL) {
-            return -1;
-        }
-        int set = PyObject_SetAttrString((PyObject *)type, defined[i].ml_name, descriptor);
-        Py_DECREF(descriptor);
-        if (set < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* ---- items ---- */
 
 /* Whether `x` is a number of NumPy's, of one of its own classes. */
 static int

@@ -193,13 +193,7 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
             return y;
         }
     }
-    PyObject *stack[5] = {self};
-    if (count > 4) {
-        PyErr_SetString(PyExc_TypeError, "__array_function__ takes four arguments");
-        return NULL;
-    }
-    memcpy(stack + 1, args, count * sizeof(PyObject *));
-    return PyObject_Vectorcall(array_function, stack, count + 1, NULL);
+    return function_in_python(array_function, self, args, count);
 }
 
 /* ---- methods of the class of traced numbers ---- */

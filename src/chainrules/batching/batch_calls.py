@@ -54,6 +54,7 @@ from .axes import items_outermost
 from .batch_values import BatchValues
 from .batched import BatchedArray, BatchedNumber
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
+from .pythons_numbers import OF_PYTHON
 from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
@@ -65,7 +66,6 @@ _GIVES_ARRAYS = {np.where, np.tensordot, np.linalg.tensordot}
 _GIVES_NUMBERS = {
     np.all, np.any, np.argmax, np.argmin, np.clip, np.linalg.det, np.linalg.norm, np.median, np.ptp,
 }  # fmt: skip
-OF_PYTHON = (bool, int, float, complex)
 # Primitives whose Python is the loop that they are: it has the derivatives that they have.
 STRUCTURAL = {
     accumulate, builtins.map, evaluate, functools.reduce, itertools.accumulate, map, reduce, repeat,

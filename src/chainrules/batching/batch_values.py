@@ -15,10 +15,10 @@ from ..rules.engines.engine import escaped
 from ..rules.linear.block_level import BlocksLevel
 from ..rules.tracing.own_classes import is_of_its_own
 from .batched import BatchedArray, BatchedNumber
+from .pythons_numbers import OF_PYTHON, too_large
 from .ways import Looked, OneByOne, Split, grouped
 
 _array = np.ndarray
-_PYTHONS = (bool, int, float, complex)
 
 
 class BatchValues(BlocksLevel):
@@ -66,7 +66,7 @@ class BatchValues(BlocksLevel):
         whole = type(block) is _array and block.dtype.kind in "iu"
         if whole and of_python and block.dtype != np.int64:
             if (block > np.iinfo(np.int64).max).any():
-                raise OneByOne(self, "integers of Python's are too large for NumPy's")
+                raise too_large(self)
             block = block.astype(np.int64)
         if whole and (block == block[0]).all():
             # A length, a place: plain where it is the same for all items.
@@ -92,7 +92,7 @@ class BatchValues(BlocksLevel):
         if not any(python):
             return xs
         rest = zip(xs, python, strict=True)
-        others = [dtype_of(x) for x, of_python in rest if not (of_python or type(x) in _PYTHONS)]
+        others = [dtype_of(x) for x, of_python in rest if not (of_python or type(x) in OF_PYTHON)]
         if not others or None in others:
             return xs
 

@@ -14,14 +14,17 @@ from ..rules import Traced, dtype_of, value
 from .batched import is_batched
 from .ways import OneByOne, Split, grouped
 
+OF_PYTHON = (bool, int, float, complex)
 _DIVISIONS = (np.true_divide, np.floor_divide, np.remainder)
-
-
 _SHIFTS = (np.left_shift, np.right_shift)
 _ORDERS = (np.less, np.less_equal, np.greater, np.greater_equal)
 _BITWISE = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
 _GROWING = (np.add, np.subtract, np.multiply, np.power, np.left_shift)
 _LARGE, _EXACT = 2.0**62, 2**53  # integers that may leave int64, and those that are floats
+
+
+def too_large(level: Any) -> OneByOne:
+    return OneByOne(level, "integers of Python's are too large for NumPy's")
 
 
 def computed(level: Any, ufunc: np.ufunc, operation: Callable, x: Any, z: Any) -> Any:
@@ -39,7 +42,7 @@ def computed(level: Any, ufunc: np.ufunc, operation: Callable, x: Any, z: Any) -
             if not (ufunc in _BITWISE and _dtype_of(x).kind == _dtype_of(z).kind == "b"):
                 x, z = _as_integer(x), _as_integer(z)
             if _differs(ufunc, x, z, all(whole)):
-                raise OneByOne(level, "integers of Python's are too large for NumPy's")
+                raise too_large(level)
         return operation(x, z)
 
 
@@ -55,12 +58,12 @@ def operand(level: Any, block: Any) -> Any:
         return block
     block = _as_integer(block)
     if np.any(block == np.iinfo(np.int64).min):
-        raise OneByOne(level, "integers of Python's are too large for NumPy's")
+        raise too_large(level)
     return block
 
 
 def _dtype_of(x: Any) -> Any:
-    return np.dtype(type(x)) if isinstance(x, bool | int | float | complex) else dtype_of(x)
+    return np.dtype(type(x)) if isinstance(x, OF_PYTHON) else dtype_of(x)
 
 
 def _as_integer(x: Any) -> Any:

@@ -3,7 +3,9 @@
 It notes as well how long the tapes are, by which it is known later which entries belong to a line.
 """
 
+import bisect
 import contextlib
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +18,11 @@ from ...config.lines import is_the_users, named_line
 from ...reverse.sweep import sweep
 from ...reverse.tape import Tape
 
-ELSEWHERE = -1  # in place of a line: one of nobody's, or a sweep
-LARGEST_LINE = 10**7  # of a file, so that a function and its line make one number
+ELSEWHERE = 0  # in place of a line: one of nobody's, or a sweep
 
 
 class LineClock:
-    """Clock of one run.
+    """Clock of one run, which numbers the lines of all functions from one on.
 
     ``lines``, ``times`` and ``lengths`` have an element for each event: a line begins, the user is
     back in one, a sweep begins or ends. A length is that of the tape under way; where there are
@@ -36,9 +37,11 @@ class LineClock:
         self.length: Callable[[], Any] = int  # which is 0: there is no tape
         self.under_way: list[tuple[int, tuple[Tape, ...]]] = [(0, ())]  # tapes, from an event on
         self.paused_at: int | None = None  # a line, while a sweep goes on
-        # By the ids of code, since its hash takes long; what is here is held in ``codes``.
+        # By the ids of code, since its hash takes long; these are held here.
+        self.others: list[CodeType] = []
         self.codes: list[CodeType] = []
-        self.firsts: dict[int, int] = {}
+        self.starts = [ELSEWHERE + 1]  # numbers of the first lines of codes, and the next one
+        self.firsts: dict[int, int] = {}  # numbers less those of lines in the file
         self.tracers: dict[int, Callable | None] = {}
 
     @contextlib.contextmanager
@@ -79,12 +82,18 @@ class LineClock:
         try:
             return self.tracers[at]
         except KeyError:
-            self.firsts[at] = len(self.codes) * LARGEST_LINE
-            self.codes.append(frame.f_code)
-            tracer = self.tracer(self.firsts[at]) if is_the_users(frame) else None
+            tracer = self.tracer(self.number(frame.f_code)) if is_the_users(frame) else None
             if tracer is None:
-                del self.firsts[at]
+                self.others.append(frame.f_code)
             return self.tracers.setdefault(at, tracer)
+
+    def number(self, code: CodeType) -> int:
+        """Give the lines of a function numbers; return what these are more than in the file."""
+        lines = {code.co_firstlineno, *[line or 0 for *_, line in code.co_lines()]}
+        self.codes.append(code)
+        self.firsts[id(code)] = first = self.starts[-1] - min(lines)
+        self.starts.append(first + max(lines) + 1)
+        return first
 
     def watch(self, frame: FrameType) -> None:
         """Note that a tape begins or ends, or give a sweep the clock."""
@@ -147,24 +156,29 @@ class LineClock:
 
     def forward(self) -> dict[int, float]:
         """Return the seconds of each line outside of sweeps, less those that events take."""
-        lines, which = np.unique(self.lines[:-1], return_inverse=True)
         net = np.maximum(np.diff(self.times) - seconds_of_event(), 0.0)
-        seconds = np.bincount(which, net, len(lines))
-        found = dict(zip(lines.tolist(), seconds.tolist(), strict=True))
+        lines = np.array(self.lines[:-1])
+        seconds, seen = np.bincount(lines, net), np.flatnonzero(np.bincount(lines))
+        found = dict(zip(seen.tolist(), seconds[seen].tolist(), strict=True))
         found.pop(ELSEWHERE, None)
         return found
 
     def name(self, line: int) -> str:
-        code, number = divmod(line, LARGEST_LINE)
-        return named_line(self.codes[code].co_filename, number)
+        code = self.codes[bisect.bisect(self.starts, line) - 1]
+        return named_line(code.co_filename, line - self.firsts[id(code)])
 
 
 def seconds_of_event() -> float:
     """Return what it takes to note that a line begins: the time of lines that do nothing."""
     clock = LineClock(id)
     with clock.running():
-        exec(compile("pass\n" * 256, "lines", "exec"), {"__name__": "lines"})
+        exec(_idle_lines(), {"__name__": "lines"})
     return float(np.median(np.diff(clock.times)))
+
+
+@functools.cache
+def _idle_lines() -> CodeType:
+    return compile("pass\n" * 128, "lines", "exec")
 
 
 _OURS = frozenset(map(id, (Tape.__init__.__code__, Tape.close.__code__, sweep.__code__)))

@@ -14,7 +14,7 @@ import numpy as np
 from ...config.thresholds import TIMED_AT_LEAST, TIMED_STRIDE
 from ...reverse.cotangents import Cotangents
 from ...rules import name_of, next_level
-from .line_clock import LineClock
+from .line_clock import ELSEWHERE, LineClock
 from .report import TIME_TITLE, Explanation, Spent
 
 EMPTY_PARTS = 8
@@ -62,21 +62,20 @@ class LineTimes:
     def parts(self, cotangents: Cotangents, inputs: int) -> Iterator[tuple[int, Back | None]]:
         """Yield the first entry of each part of a sweep, the last part first, with its line.
 
-        Of a line that comes often one part in eight is by itself, drawn at random. Those between
-        are one part without a line: to read the clock takes longer than many a part.
+        Of a line that comes often one part in 64 is by itself, and some 32 at least, drawn at
+        random. Those between are one part without a line: a part may be shorter than a reading.
         """
         count = len(cotangents.entries)
         positions, lines = self.clock.marks_of(cotangents.tape)
         positions = np.maximum(positions, inputs)
         sizes = np.diff(positions, append=count)
         positions, lines, sizes = (x[sizes > 0] for x in (positions, lines, sizes))
-        names, which, counts = np.unique(lines, return_inverse=True, return_counts=True)
-        entries = np.bincount(which, sizes, len(names))
-        for line, k, n in zip(names.tolist(), counts.tolist(), entries.tolist(), strict=True):
-            self.back[line].parts += k
-            self.back[line].entries += int(n)
-        wanted = np.maximum(1 / TIMED_STRIDE, TIMED_AT_LEAST / counts[which])
-        alone = np.flatnonzero(self.draw.random(len(which)) < wanted)[::-1]
+        counts, entries = np.bincount(lines), np.bincount(lines, sizes)
+        for line in np.flatnonzero(counts).tolist():
+            self.back[line].parts += int(counts[line])
+            self.back[line].entries += int(entries[line])
+        wanted = np.maximum(1 / TIMED_STRIDE, TIMED_AT_LEAST / np.maximum(counts, 1))
+        alone = np.flatnonzero(self.draw.random(len(lines)) < wanted[lines])[::-1]
         end = count
         for start, size, line in zip(
             positions[alone].tolist(), sizes[alone].tolist(), lines[alone].tolist(), strict=True
@@ -94,7 +93,7 @@ class LineTimes:
         found = [
             Spent(name(line), forward.get(line, 0.0), back.all_seconds, back.entries, "")
             for line in {**forward, **self.back}
-            if line >= 0 and (back := self.back[line])
+            if line != ELSEWHERE and (back := self.back[line])
         ]
         return sorted(found, key=lambda x: -x.seconds)
 

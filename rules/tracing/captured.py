@@ -143,8 +143,9 @@ def _same_bits(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _words(x: np.ndarray) -> np.ndarray:
-    """Return the entries of an array, in the order in which they lie, as unsigned integers."""
-    data = x.ravel(order="K").view(np.uint8)
+    """Return the entries of an array in memory order, or its objects' addresses, as integers."""
+    data = x.ravel(order="K")
+    data = np.frombuffer(data.tobytes(), np.uint8) if x.dtype.hasobject else data.view(np.uint8)
     return data.view(np.uint64) if data.size % 8 == 0 else data
 
 

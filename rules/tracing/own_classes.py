@@ -14,7 +14,7 @@ import numpy as np
 from ..annotations import Value
 from ..shapes import OBJECT
 
-_OF_NUMPY = frozenset({np.ndarray, np.memmap})
+OF_NUMPY = frozenset({np.ndarray, np.memmap})
 # Where the divisor is 0, or the result no number, np.ma masks it, and asks traced numbers.
 _DIVISIONS = frozenset({np.true_divide, np.floor_divide, np.remainder, np.fmod})
 _POWERS = frozenset({np.power, np.float_power})
@@ -23,7 +23,7 @@ _POWERS = frozenset({np.power, np.float_power})
 def is_of_its_own(x: Value) -> TypeGuard[np.ndarray]:
     """Say whether ``x`` is an array of a class of its own, of numbers or of objects."""
     cls = type(x)
-    return cls not in _OF_NUMPY and issubclass(cls, np.ndarray)
+    return cls not in OF_NUMPY and issubclass(cls, np.ndarray)
 
 
 def has_own_numbers(x: Value) -> bool:

@@ -9,6 +9,7 @@ import functools
 import importlib
 import os
 import sys
+import tempfile
 import threading
 import types
 import warnings
@@ -602,6 +603,21 @@ def test_subclasses_of_arrays(wrap):
     yield g(X), h(X)
     z.mask[1] = True
     yield g(X), h(X)
+
+
+@program(modes=ONE)
+def test_a_large_subclass_and_memory_maps_of_files(wrap):
+    y = np.arange(20_000.0).view(Marked)
+    with tempfile.TemporaryFile() as few, tempfile.TemporaryFile() as many:
+        z = np.memmap(few, float, "w+", shape=4)
+        w = np.memmap(many, float, "w+", shape=20_000)
+        z[:], w[:] = X, 1.0
+        g = wrap(lambda x: np.sum(x * z) * np.sum(np.asarray(y)) + np.sum(w[2:6] * x))
+        yield [g(X), g(X)]
+        z[1] = y[-1] = 50.0
+        yield g(X)
+        w[4] = 7.0
+        yield g(X)
 
 
 @program(modes=ONE)

@@ -138,7 +138,7 @@ def written(draw, scope):
     x = draw(st.sampled_from(scope.arrays() or scope.names))
     y = draw(st.sampled_from(scope.names))
     v = draw(st.sampled_from(["0.0", "1.46", "-0.08", f"np.sum({y})", y]))
-    if v == y and np.ndim(scope[x]) == np.ndim(scope[y]) == 0:
+    if v == y and np.size(scope[x]) == np.size(scope[y]) == 1:
         v = "1.46"  # arrays of objects that hold themselves end the process, in plain NumPy too
     line = draw(st.sampled_from(table(PLAIN_WRITES) if draw(st.booleans()) else WRITTEN))
     i = draw(indices(np.shape(scope[x]), basic=draw(st.booleans()))) if "{i}" in line else ""

@@ -97,7 +97,8 @@ def _enter(x: Any, key: list, values: list) -> None:
             key.append((type(x), bits(x)))
             return None
         if type(x).__hash__ is None:
-            raise NotRecordable(f"an argument of type {type(x).__name__}")
+            plain = "; give np.asarray(x), which copies nothing" if type(x) is np.memmap else ""
+            raise NotRecordable(f"an argument of type {type(x).__name__}{plain}")
         key.append(_Same(x))
         return None
 

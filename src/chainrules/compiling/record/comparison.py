@@ -6,8 +6,6 @@ import logging
 import types
 from typing import Any
 
-import numpy as np
-
 from .state_guard import NOTHING
 
 
@@ -27,10 +25,6 @@ def is_empty(cell: types.CellType) -> bool:
         return cell.cell_contents is NOTHING
     except ValueError:
         return True
-
-
-def bits_of_array(x: np.ndarray) -> tuple:
-    return np.ndarray.tobytes(x), x.shape, x.dtype, x.strides
 
 
 def slot_of(slot: Any, x: Any) -> Any:

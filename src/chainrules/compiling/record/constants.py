@@ -13,9 +13,8 @@ import numpy as np
 
 from ...config.thresholds import CONSTANT_COPIED
 from ...rules.tracing.captured import digest, may_change
+from ...rules.tracing.own_classes import OF_NUMPY
 from ...rules.tracing.views import copied
-
-_array = np.ndarray
 
 
 def _nothing() -> None:
@@ -39,9 +38,7 @@ class Constants:
 
     def hold(self, x: Any) -> Any:
         """Return what a step keeps of ``x``, which may be anything."""
-        if type(x) is not _array:
-            return x
-        if not may_change(x):
+        if type(x) not in OF_NUMPY or not may_change(x):
             return x
         held = self.found(x) or (self.known.found(x) if self.known is not None else None)
         if held is not None:

@@ -28,9 +28,10 @@ from ...rules.known_classes import table_of
 from ...rules.rulesets.functions.foreign import Foreign
 from ...rules.signatures import RuleSignature
 from ...rules.table.methods import Methods
+from ...rules.tracing.captured import digest
+from ...rules.tracing.own_classes import OF_NUMPY
 from ..ir.looks import NotRecordable
 from .comparison import (
-    bits_of_array,
     context_of_decimals,
     is_empty,
     level_of,
@@ -188,13 +189,12 @@ class Walk(StateGuard):
     # ---- arrays and memory ----------------------------------------------------------------------
 
     def _array(self, x: np.ndarray, where: str) -> None:
-        if type(x) is np.ndarray:
+        if type(x) in OF_NUMPY:
             self.constants.hold(x)
             if not x.flags.writeable:  # it may become so
                 self.same(where, "not {0}.flags.writeable", x)
         else:
-            bits = (np.ndarray.tobytes(x), x.shape, x.dtype, x.strides)
-            self.same(where, "{2}({0}) == {1}", x, bits, bits_of_array)
+            self.same(where, "{2}({0}) == {1}", x, digest(x), digest)
             self._instance(x, where)
         if x.dtype.hasobject:
             self.hold(x.reshape(-1).tolist(), where)

@@ -1,21 +1,26 @@
 """Tests import the modules beside them, and in other folders of tests, by their names.
 
-No test writes into the folder where the user's machine code is kept, and none draws other numbers
-than in its last run: not by the clock, by the tests before it, or by what failed yesterday.
+No test writes into the folder where the user's machine code is kept: there is one for each run of
+the tests. None draws other numbers than in its last run: not by the clock, by the tests before it,
+or by what failed yesterday.
 """
 
 import functools
 import gc
+import importlib
 import os
 import random
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 from hypothesis.internal.conjecture import providers
 
-os.environ["CHAINRULES_CACHE"] = "off"
+if "PYTEST_XDIST_WORKER" not in os.environ:  # its processes share the folder
+    os.environ["CHAINRULES_CACHE"] = tempfile.mkdtemp(prefix="chainrules-")
 os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to see its frames
 # JAX compiles hundreds of functions that run once or twice.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
@@ -48,6 +53,11 @@ def pytest_configure(config):
     config.pluginmanager.register(tiers, "tiers")
 
 
+def pytest_unconfigure(config):
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        shutil.rmtree(os.environ["CHAINRULES_CACHE"], ignore_errors=True)
+
+
 def keep_from_the_collector():
     """Leave what there is now out of what the collector looks through.
 
@@ -71,6 +81,11 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: place[item.path])
 
 
+@functools.cache
+def limits():
+    return importlib.import_module("chainrules.compiling.native.limits")
+
+
 _modules: list = []  # of the last test
 _states: dict[int, tuple] = {}  # by the id of a generator: it, and its state after the import
 
@@ -83,7 +98,12 @@ def _generators_of(module):
 
 
 def pytest_runtest_setup(item):
-    """Set the random generators of a test's module back, so that its order does not matter."""
+    """Set the random generators of a test's module back, so that its order does not matter.
+
+    Where all tests run, machine code is made with little effort but in the room that is about it.
+    """
+    careful = "native" in item.path.parts or not item.config.option.all
+    limits().MOST_EFFORT = 2 if careful else 0
     if (module := getattr(item, "module", None)) is not None:
         if module not in _modules[-1:]:
             _modules[:] = [module]

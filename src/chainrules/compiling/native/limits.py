@@ -4,6 +4,12 @@ None changes a result beyond rounding. The rooms above have theirs in config/thr
 this room does not import. Behind each group are the rows of ``make bench`` that tell.
 """
 
+# ---- the code generator: all rows of compiled code ----
+
+MOST_EFFORT = (
+    2  # level at which LLVM writes loops, at most; 3 takes longer and makes no better code
+)
+
 # ---- loops over arrays: 'operations on 10^6', 'products and sums on 10^6' ----
 
 PIECE_POINTS = 1 << 16  # of a piece: about 50 us of work, where a thread is told what to do in 2

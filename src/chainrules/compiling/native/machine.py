@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from . import disk_cache
+from . import disk_cache, limits
 from .locks import making
 
 
@@ -78,6 +78,7 @@ class Code:
     __slots__ = ("__weakref__", "_engine", "keep")
 
     def __init__(self, text: str, effort: int = 2) -> None:
+        effort = min(effort, limits.MOST_EFFORT)
         with making:
             binding, together = llvm(), _side_by_side()
             key = disk_cache.key_of(text, effort, together, *_host(), *binding.llvm_version_info)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, TypeVar, cast
 
+from . import memory
 from .lines import is_the_users
 from .numpy_warnings import as_before, note_replay, settings, tell_user
 
@@ -28,7 +29,7 @@ def door(f: F) -> F:
 
     @functools.wraps(f)
     def called(*args: object, **kwargs: object) -> Any:
-        before = settings()
+        before, used = settings(), memory.pool.use_pool()
         try:
             tell_user(before)
             return f(*args, **kwargs)
@@ -36,6 +37,7 @@ def door(f: F) -> F:
             trim_traceback(error)
             raise
         finally:
+            memory.pool.leave_pool(used)
             as_before(before)
 
     return cast(F, called)

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..config import AsksForBlocks, FollowsPython, HasForwardsMode, NoReverseMode, RuleConfig
+from ..config import (
+    AsksForBlocks,
+    FollowsPython,
+    HasForwardsMode,
+    NoReverseMode,
+    RuleConfig,
+    memory,
+)
 from ..config.tracebacks import trim_traceback
 from ..rules import (
     AbstractZero,
@@ -199,6 +206,7 @@ def jvp(
     >>> ydot
     array([1., 2.])
     """
+    used = memory.pool.use_pool()
     try:
         primals, checked = check_tangents(primals, tangents)
         asked: Any = as_asked(config, zero)
@@ -207,6 +215,8 @@ def jvp(
     except BaseException as error:
         trim_traceback(error)
         raise
+    finally:
+        memory.pool.leave_pool(used)
 
 
 def check_tuples(name: str, primals: object, tangents: object) -> None:

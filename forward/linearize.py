@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config import RuleConfig, TangentError
+from ..config import RuleConfig, TangentError, memory
 from ..config.numpy_warnings import as_before, settings, tell_user
 from ..config.tracebacks import door, trim_traceback
 from ..rules import AbstractZero, as_structured, describe, name_of
@@ -98,7 +98,7 @@ class PushforwardAt:
         self.targets = leaves(structure)
 
     def __call__(self, *tangents: Any, block: bool = False) -> Any:
-        before = settings()
+        before, used = settings(), memory.pool.use_pool()
         try:
             tell_user(before)
             primals, program, targets = self.primals, self.program, self.targets
@@ -117,6 +117,7 @@ class PushforwardAt:
             trim_traceback(error)
             raise
         finally:
+            memory.pool.leave_pool(used)
             as_before(before)
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, Literal, TypeVar, overload
 
 import numpy as np
 
-from ..config import IndependentOutputWarning, RuleConfig, user_line, warn_user
+from ..config import IndependentOutputWarning, RuleConfig, memory, user_line, warn_user
 from ..config.tracebacks import trim_traceback
 from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, FunctionOf, P, Value
@@ -118,6 +118,7 @@ def untitled_gradient(
     asked = as_asked(config, zero)
 
     def gradient(*args: object, **kwargs: object) -> Any:
+        used = memory.pool.use_pool()
         try:
             chosen = Arguments(name, f, argnums, args, kwargs)
             aux: list[Any] = []
@@ -134,6 +135,8 @@ def untitled_gradient(
         except BaseException as error:
             trim_traceback(error)
             raise
+        finally:
+            memory.pool.leave_pool(used)
 
     return gradient
 

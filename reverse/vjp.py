@@ -7,7 +7,7 @@ function that sweeps the tape. ``config.rrule_via_ad(f, x)`` does it for a rule 
 from collections.abc import Callable
 from typing import Any
 
-from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig
+from ..config import FollowsPython, HasForwardsMode, HasReverseMode, RuleConfig, memory
 from ..config.numpy_warnings import as_before, replays, settings, tell_user
 from ..config.tracebacks import trim_traceback
 from ..forward import ForwardConfig
@@ -246,6 +246,7 @@ def vjp(
     array([[1., 2.],
            [0., 0.]])
     """
+    used = memory.pool.use_pool()
     try:
         primals = tuple(map(taken_input, primals))
         asked = as_asked(config, zero)
@@ -254,6 +255,8 @@ def vjp(
     except BaseException as error:
         trim_traceback(error)
         raise
+    finally:
+        memory.pool.leave_pool(used)
 
 
 class PullbackAt:
@@ -273,6 +276,7 @@ class PullbackAt:
         self.structure = structure
 
     def __call__(self, ybar: Tangentlike) -> tuple:
+        used = memory.pool.use_pool()
         try:
             ybar = check_tangent(self.structure, ybar, "the cotangent of the output")
             xbars = self.pull(ybar, False)
@@ -280,6 +284,8 @@ class PullbackAt:
         except BaseException as error:
             trim_traceback(error)
             raise
+        finally:
+            memory.pool.leave_pool(used)
 
     def __repr__(self) -> str:
         primals = ", ".join(map(describe, self.primals))

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ...config import memory
 from .digest import digest_of
 
 
@@ -25,3 +26,5 @@ def _built() -> Any:
 
 
 numbers = _built()
+if numbers is not None:
+    memory.pool = numbers

@@ -13,6 +13,7 @@
 #include "products.h"
 #include "items.h"
 #include "joins.h"
+#include "memory_pool.h"
 #include "sweep.h"
 
 static PyObject *
@@ -329,6 +330,9 @@ static PyMethodDef functions[] = {
     {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
     {"answer_linear", (PyCFunction)(void (*)(void))answer_linear, METH_FASTCALL, answer_linear_doc},
     {"checksum", checksum, METH_O, checksum_doc},
+    {"use_pool", use_pool, METH_NOARGS, use_pool_doc},
+    {"leave_pool", leave_pool, METH_O, leave_pool_doc},
+    {"empty_pool", empty_pool, METH_NOARGS, empty_pool_doc},
     {"to_float", to_float, METH_O, to_float_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},

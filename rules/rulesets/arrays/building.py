@@ -6,6 +6,7 @@ Most are composed. A map of indices says which entry of the inputs each entry of
 import math
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ... import (
@@ -25,7 +26,6 @@ from ... import (
     zeros_pass,
 )
 from ...refusals.table import refusal
-from .indexing import scatter
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
@@ -264,10 +264,30 @@ def resize(a, new_shape):
 @linear_rule(sliding_window_view, moves=True, drops=True, axes="axis")
 def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=False):
     """Windows overlap, so that ``writeable=True`` is not supported: which write is the last?"""
-    size = math.prod(space.shape)
-    places = np.reshape(np.arange(size), space.shape)
-    xbar = scatter(ybar, (size,), space.dtype, sliding_window_view(places, window_shape, axis))
-    return np.reshape(xbar, space.shape)
+    widths = np.atleast_1d(window_shape).tolist()
+    axes = range(len(space.shape)) if axis is None else axis
+    axes = normalize_axis_tuple(axes, len(space.shape), allow_duplicate=True)
+    lengths, shape = [], list(space.shape)
+    for width, k in zip(widths, axes, strict=True):
+        lengths.append(shape[k])
+        shape[k] -= width - 1
+    for k, length in zip(reversed(axes), reversed(lengths), strict=True):
+        ybar = summed_windows(ybar, k, length)
+    return ybar
+
+
+def summed_windows(windows, axis, length):
+    """Add the windows along an axis, the entries of which are along the last one, where they were.
+
+    Row ``j`` of all entries ``j`` begins at place ``j``. In rows that are longer by one than what
+    they are laid into it begins there by itself: ``j * (length + 1)`` is ``j * length + j``.
+    """
+    rows = np.moveaxis(windows, axis, -1)
+    *outer, width, count = np.shape(rows)
+    rest = [(0, 0)] * (len(outer) + 1)
+    rows = np.pad(rows, [*rest, (0, length + 1 - count)])
+    laid = np.reshape(rows, (*outer, width * (length + 1)))[..., : width * length]
+    return np.moveaxis(np.sum(np.reshape(laid, (*outer, width, length)), axis=-2), -1, axis)
 
 
 # ---- grids of numbers -----------------------------------------------------------------------

@@ -115,7 +115,12 @@ def holds_sums(a, parts):
 
 def add_all(a, flat, parts):
     """Add each part to the entry of ``a`` at its flat place, in the order in which NumPy does."""
-    named, turns = np.unique(flat, return_inverse=True)
+    if flat.size < a.size:
+        named, turns = np.unique(flat, return_inverse=True)
+    else:  # without sorting
+        is_named = np.zeros(a.size, bool)
+        is_named[flat] = True
+        named, turns = np.flatnonzero(is_named), (np.cumsum(is_named) - 1)[flat]
     where = np.unravel_index(named, a.shape)
     rows = np.concatenate([np.arange(named.size), np.ravel(turns)])
     terms = np.concatenate([a[where], parts])

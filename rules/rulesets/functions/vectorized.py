@@ -11,6 +11,7 @@ from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_
 from ... import NoTangent, array_of, astype, composed, dtype_of, frule, instances, rrule, value
 from ..arrays.numpys_own import laid_out_like
 from .map import map
+from .sequences import stack
 
 
 @composed(np.apply_along_axis)
@@ -106,7 +107,8 @@ def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
         np.reshape(np.broadcast_to(x, (*loop, *core)), (math.prod(loop), *core))
         for x, core in zip(xs, cores)
     ]
-    ys = map(at_item, *rows)
+    # A rule for each item costs several times what a function of single numbers does.
+    ys = map(at_item, *rows) if any(cores) else stack([at_item(*items) for items in zip(*rows)])
     several = isinstance(ys, tuple)
     shaped = [np.reshape(y, (*loop, *np.shape(y)[1:])) for y in (ys if several else (ys,))]
     if vectorize.otypes:

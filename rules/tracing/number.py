@@ -41,7 +41,6 @@ from .own_numbers import compared
 from .shown import as_object_array
 from .writing import is_fresh
 
-
 _AS_WIDE = frozenset({np.float64, np.complex128})  # as the numbers of Python that they are
 
 
@@ -294,7 +293,8 @@ class TracedNumber(Traced):
         """Return the same number, of which nothing but the type of its value is another one."""
         number = type(self)()
         number.at_level, number.primal = self.at_level, self.primal.item()
-        for name in type(self).__slots__:
+        names: tuple[str, ...] = type(self).__slots__
+        for name in names:
             setattr(number, name, getattr(self, name))
         return number
 

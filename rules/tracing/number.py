@@ -41,8 +41,6 @@ from .own_numbers import compared
 from .shown import as_object_array
 from .writing import is_fresh
 
-_AS_WIDE = frozenset({np.float64, np.complex128})  # as the numbers of Python that they are
-
 
 def _binary(ufunc: np.ufunc, operation: Callable) -> Callable:
     def operate(self: Traced, other: Value) -> Value:
@@ -274,8 +272,10 @@ class TracedNumber(Traced):
         kind = type_under(self)
         if kind in PYTHONS:
             return self
-        if kind in _AS_WIDE and not index and self.at_level.in_slots:
-            return self._of_python()
+        if kind is np.float64 and not index and numbers is not None:
+            y = numbers.to_float(self)
+            if y is not NotImplemented:
+                return y
         shape = shape_of(self)
         if len(index) == 1 and not isinstance(index[0], tuple):
             index = _place_of(operator.index(index[0]), shape)
@@ -285,18 +285,9 @@ class TracedNumber(Traced):
             if math.prod(shape) != 1:
                 raise ValueError("can only convert an array of size 1 to a Python scalar")
             index = (0,) * len(shape)
-        if kind is np.ndarray and self.at_level.in_slots and self.dtype.type in _AS_WIDE:
+        if kind is np.ndarray and numbers is not None and self.dtype.type is np.float64:
             return self[index].item()
         return call(entry, (self, index) if index else (self,), {})
-
-    def _of_python(self) -> Any:
-        """Return the same number, of which nothing but the type of its value is another one."""
-        number = type(self)()
-        number.at_level, number.primal = self.at_level, self.primal.item()
-        names: tuple[str, ...] = type(self).__slots__
-        for name in names:
-            setattr(number, name, getattr(self, name))
-        return number
 
     tobytes = lost("x.tobytes()", "keep the traced value")
     tofile = lost("x.tofile(...)", "keep the traced value")

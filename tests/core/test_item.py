@@ -1,4 +1,4 @@
-"""``x.item()`` and ``x.tolist()``: the number that NumPy gives, of its type, with its derivative."""
+"""``x.item()`` and ``x.tolist()``: the number that NumPy gives, of its type; its derivative."""
 
 import numpy as np
 import pytest

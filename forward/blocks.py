@@ -50,7 +50,7 @@ class BlockDuals(ForwardLevel):
 
     def __init__(self, config: RuleConfig, directions: BlockLevel) -> None:
         super().__init__(config)
-        self.directions = directions
+        self.directions: BlockLevel = directions
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
         if type(xdot) is Moving:
@@ -113,6 +113,8 @@ class BlockDuals(ForwardLevel):
             return ForwardLevel.apply_rule(self, rule, f, args, kwargs, values)
         tangents = (ZERO, *[self._stack(x) for x in args])
         y, ydot = frule.run(rule, self.config, tangents, f, values, kwargs)
+        if self.fits(y, ydot):
+            return ForwardLevel.dual(self, y, ydot)
         duals = self.tuple_of_arrays(y, ydot)
         return self.wrap(y, self._of_stack(ydot), f) if duals is None else duals
 

@@ -63,6 +63,7 @@ class ForwardLevel(DualWrites):
 
     __slots__ = ()
     table = frule
+    directions: Any = None  # of tangents that are blocks
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
         """Return ``x`` with the tangent ``xdot``, which fits it."""

@@ -52,6 +52,8 @@ class Block:
     @property
     def flat(self) -> Any:
         """The values as vectors: an array of shape ``(directions, size)``."""
+        if self.rank == 1:
+            return self.values
         return self.values.reshape((self.count, math.prod(self.shape)))
 
     def axes(self, axis: object) -> Any:

@@ -211,7 +211,35 @@ sum_of_shares(PyObject *share, PyObject *other, int in_block)
     return sum;
 }
 
-/* The tangent of an array `y`; UNHANDLED where the shares do not have its shape. */
+/* A share, which it takes over, in the shape of the tangent of `y`, whose directions are `count`;
+   -1 for one that is no block. UNHANDLED for what is no share of float64. */
+static PyObject *
+spread(PyObject *share, PyArrayObject *y, npy_intp count)
+{
+    int rank = PyArray_NDIM(y), in_block = count >= 0;
+    if (!is_float(share) && !is_tangent_of_array(share)) {
+        Py_DECREF(share);
+        return UNHANDLED;
+    }
+    if (in_block && is_tangent_of_array(share)) {
+        Py_SETREF(share, aligned(share, rank));
+        if (share == NULL) {
+            return NULL;
+        }
+    }
+    npy_intp shape[MOST_AXES + 1];
+    shape[0] = count;
+    memcpy(shape + in_block, PyArray_DIMS(y), rank * sizeof(npy_intp));
+    PyObject *whole = PyArray_SimpleNew(rank + in_block, shape, NPY_DOUBLE);
+    if (whole != NULL && PyArray_CopyObject((PyArrayObject *)whole, share) < 0) {
+        PyErr_Clear(); /* Python says what is wrong */
+        Py_SETREF(whole, UNHANDLED);
+    }
+    Py_DECREF(share);
+    return whole;
+}
+
+/* The tangent of an array `y`; UNHANDLED where the shares do not fit it. */
 static PyObject *
 tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyObject *x,
                   PyObject *b, PyObject *z, int a_active, int b_active, int broadcast)
@@ -237,12 +265,14 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
         }
     }
     if (ydot != NULL && broadcast) {
-        int fits = is_beside(ydot, (PyArrayObject *)y, in_block);
-        if (fits && in_block) {
-            PyArrayObject *block = (PyArrayObject *)held_of(a_active ? adot : bdot);
-            fits = PyArray_DIM((PyArrayObject *)ydot, 0) == PyArray_DIM(block, 0);
+        PyArrayObject *block = (PyArrayObject *)held_of(a_active ? adot : bdot);
+        npy_intp count = in_block ? PyArray_DIM(block, 0) : -1;
+        int fits = is_beside(ydot, (PyArrayObject *)y, in_block)
+                   && (!in_block || PyArray_DIM((PyArrayObject *)ydot, 0) == count);
+        if (!fits && moves == NULL) {
+            ydot = spread(ydot, (PyArrayObject *)y, count);
         }
-        if (!fits) {
+        else if (!fits) {
             Py_SETREF(ydot, UNHANDLED);
         }
     }

@@ -311,7 +311,7 @@ class Engine(Level):
         if kwargs or len(args) > 2 or (len(args) > 1 and type(args[1]) in _SETTINGS):
             kind = self.table.kinds.get(f) if type(f).__hash__ is not None else None
             count = _ARRAYS_OF.get(type(kind), 0)
-            if not count or not any([isinstance(x, TracedArray) for x in args[:count]]):
+            if not count or not any(isinstance(x, TracedArray) for x in args[:count]):
                 return NotImplemented
             if len(args) < count or has_lists(args[:count]) or not are_settings(args[count:]):
                 return NotImplemented

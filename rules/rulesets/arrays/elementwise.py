@@ -27,6 +27,7 @@ from ... import (
     second,
     value,
 )
+from ...shapes import FLOATS
 from .quotients import kink, quotient
 from .ties import choice_by, shares_of
 
@@ -106,8 +107,19 @@ def sign_of(a, b):
     return larger(a, b) - larger(b, a)
 
 
+PLUS_ONE, MINUS_ONE = np.float64(1), np.float64(-1)
+
+
+def has_sign(x):
+    """Say whether ``x`` is a real number that is apart from the tie at 0."""
+    number = value(x)
+    return type(number) in FLOATS and (number < 0 or number > 0)
+
+
 def conj_of_sign(x):
     """The partial of ``abs``: of real numbers it is the larger of ``x`` and ``-x``."""
+    if has_sign(x):
+        return MINUS_ONE if value(x) < 0 else PLUS_ONE
     if not is_traced(x):
         return np.conj(np.sign(x))
     if np.iscomplexobj(value(x)):
@@ -116,7 +128,7 @@ def conj_of_sign(x):
 
 
 def abs_branch(y, x):
-    return y if np.iscomplexobj(value(x)) else choice_by(larger)(y, x, -x)
+    return y if has_sign(x) or np.iscomplexobj(value(x)) else choice_by(larger)(y, x, -x)
 
 
 def known(a, b):

@@ -162,7 +162,7 @@ class DualWrites(Engine):
 
     def publish(self, root: TracedArray, draft: tuple) -> None:
         values, tangents = draft
-        if type(tangents) is Moving and tangents.moves.all():
+        if type(tangents) is Moving and np.count_nonzero(tangents.moves) == tangents.moves.size:
             tangents = tangents.held
         root.primal, root.tangent = values, tangents
 

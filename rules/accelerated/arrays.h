@@ -177,8 +177,7 @@ static PyObject *
 pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z,
        int in_block, int broadcast)
 {
-    PyObject *constant = PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i);
-    if (constant == ONE) {
+    if (PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i) == ONE) {
         return Py_NewRef(xdot);
     }
     PyObject *factor = partial_of(rule, i, y, x, z, 1);
@@ -195,9 +194,10 @@ pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, P
     return product;
 }
 
-/* The sum of two shares, which it takes over. */
+/* The sum of two shares, or their difference, which it takes over. A `fresh` one is a product that
+   nobody else holds: the sum of arrays of one shape is written into it. */
 static PyObject *
-sum_of_shares(PyObject *share, PyObject *other, int in_block)
+sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh, int difference)
 {
     if (in_block && share != NULL && other != NULL) {
         int rank = rank_of(share), of_other = rank_of(other);
@@ -205,10 +205,25 @@ sum_of_shares(PyObject *share, PyObject *other, int in_block)
         Py_SETREF(share, aligned(share, rank));
         Py_SETREF(other, aligned(other, rank));
     }
-    PyObject *sum = share == NULL || other == NULL ? NULL : PyNumber_Add(share, other);
+    PyObject *sum = NULL;
+    if (share != NULL && other != NULL) {
+        int inside = fresh && is_tangent_of_array(share) && is_tangent_of_array(other)
+                     && PyArray_SAMESHAPE((PyArrayObject *)share, (PyArrayObject *)other);
+        sum = difference ? PyNumber_Subtract(share, other)
+              : inside   ? PyNumber_InPlaceAdd(share, other)
+                         : PyNumber_Add(share, other);
+    }
     Py_XDECREF(share);
     Py_XDECREF(other);
     return sum;
+}
+
+/* Whether the partial of a rule in its argument `i` is this constant. */
+static int
+is_constant_in(PyObject *rule, Py_ssize_t i, double value)
+{
+    double constant;
+    return as_double(PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i), &constant) && constant == value;
 }
 
 /* A share, which it takes over, in the shape of the tangent of `y`, whose directions are `count`;
@@ -254,10 +269,15 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
         moves = Py_XNewRef(moves_of(adot));
     }
     if (b_active && (ydot != NULL || !a_active)) {
-        PyObject *share = pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
+        /* A difference needs no product with -1, which gives the same bits. */
+        int difference = a_active && moves == NULL && moves_of(bdot) == NULL
+                         && is_constant_in(rule, 1, -1.0);
+        PyObject *share = difference ? Py_NewRef(held_of(bdot))
+                                     : pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
         if (a_active) {
             Py_XSETREF(moves, moves_of_sum(&ydot, moves, &share, moves_of(bdot)));
-            ydot = sum_of_shares(ydot, share, in_block);
+            ydot = sum_of_shares(ydot, share, in_block, !is_constant_in(rule, 0, 1.0),
+                                 difference);
         }
         else {
             ydot = share;

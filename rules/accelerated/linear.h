@@ -235,6 +235,16 @@ tie_view(PyObject *y, PyObject *x, PyObject *f, PyObject *options)
         path = PyTuple_GET_ITEM(base, 1);
     }
     int has_memory = is_traced_array(root) || Py_TYPE(root) == BUFFER_ARRAY;
+    if (has_memory && SLOT(root, MEMORY) == NULL && MEMORY_TYPE != NULL) {
+        PyObject *made = PyObject_CallNoArgs((PyObject *)MEMORY_TYPE);
+        if (made == NULL) {
+            return -1;
+        }
+        if (SLOT(root, MEMORY) == NULL) {
+            SLOT(root, MEMORY) = Py_NewRef(made);
+        }
+        Py_DECREF(made);
+    }
     PyObject *memory = has_memory ? SLOT(root, MEMORY) : NULL;
     PyObject *views = memory != NULL && Py_TYPE(memory) == MEMORY_TYPE && NEXT_OF_VIEWS != NULL
                           ? SLOT(memory, VIEWS)

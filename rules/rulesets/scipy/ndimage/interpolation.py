@@ -172,6 +172,8 @@ def at_coordinates(x, coordinates, order, mode, prefilter):
         x = spline_filter(x, order, mode=mode)
     if not is_traced(coordinates):
         return sampled(x, coordinates, order, mode)
+    if np.iscomplexobj(value(coordinates)):  # whose real part SciPy takes
+        coordinates = np.real(coordinates)
     return interpolated(x, coordinates, order, mode, (0,) * np.ndim(x))
 
 

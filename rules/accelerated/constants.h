@@ -5,22 +5,6 @@
 
 #include "arrays.h"
 
-static PyTypeObject *NON_DIFFERENTIABLE; /* the class of their rules */
-
-PyDoc_STRVAR(register_constants_doc,
-"register_constants(non_differentiable)\n--\n\nNote the class of rules of constant functions.");
-
-static PyObject *
-register_constants(PyObject *module, PyObject *non_differentiable)
-{
-    if (!PyType_Check(non_differentiable)) {
-        PyErr_SetString(PyExc_TypeError, "register_constants takes a class");
-        return NULL;
-    }
-    NON_DIFFERENTIABLE = (PyTypeObject *)Py_NewRef(non_differentiable);
-    Py_RETURN_NONE;
-}
-
 /* The plain number or array under `x`, borrowed; NULL where Python has to look. */
 static PyObject *
 plain_under(PyObject *x)
@@ -44,14 +28,14 @@ static PyObject *
 on_constant(PyObject *f, PyObject *x, PyObject *args, PyObject *options)
 {
     PyObject *level = is_traced_number(x) || is_traced_array(x) ? SLOT(x, AT_LEVEL) : NULL;
-    if (NON_DIFFERENTIABLE == NULL || level == NULL || !is_accelerated(level)
+    if (CONSTANT_RULE == NULL || level == NULL || !is_accelerated(level)
         || !PyTuple_CheckExact(args) || !PyDict_CheckExact(options)
         || PyDict_GET_SIZE(options) > 0) {
         return UNHANDLED;
     }
     PyObject *table = Py_TYPE(level) == TAPE ? RRULE_KINDS : FRULE_KINDS;
     PyObject *kind = PyDict_GetItemWithError(table, f);
-    if (kind == NULL || Py_TYPE(kind) != NON_DIFFERENTIABLE) {
+    if (kind == NULL || Py_TYPE(kind) != CONSTANT_RULE) {
         PyErr_Clear(); /* not hashable */
         return UNHANDLED;
     }

@@ -14,6 +14,7 @@
 #include "products.h"
 #include "items.h"
 #include "joins.h"
+#include "selections.h"
 #include "sweep.h"
 
 static PyObject *
@@ -190,6 +191,9 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
                     : UNHANDLED; /* options are bound first */
         }
         if (y == UNHANDLED) {
+            y = on_selection(args[0], args[2], args[3]);
+        }
+        if (y == UNHANDLED) {
             y = on_constant(args[0], self, args[2], args[3]);
         }
         if (y != UNHANDLED) {
@@ -351,7 +355,6 @@ static PyMethodDef functions[] = {
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
     {"register_linear", register_linear, METH_VARARGS, register_linear_doc},
-    {"register_constants", register_constants, METH_O, register_constants_doc},
     {"register_batches", register_batches, METH_VARARGS, register_batches_doc},
     {"register_blocks", register_blocks, METH_VARARGS, register_blocks_doc},
     {"register_memory", register_memory, METH_VARARGS, register_memory_doc},

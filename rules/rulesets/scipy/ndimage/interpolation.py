@@ -16,7 +16,6 @@ from .... import (
     composed,
     frule,
     is_traced,
-    linear_rule,
     primitive,
     rrule,
     thunk,
@@ -72,35 +71,11 @@ def spline_filter(input, order=3, output=np.float64, mode="mirror"):
 
 
 @primitive
-def sampled(c, coordinates, order, mode):
-    """Sum the splines with coefficients ``c`` at ``coordinates``, which do not move."""
-    return ndimage.map_coordinates(c, coordinates, order=order, mode=mode, prefilter=False)
-
-
-@primitive
-def sampled_back(ybar, coordinates, shape, order, mode):
-    return Meeting(shape, coordinates, order, mode).back(ybar, (0,) * len(shape))
-
-
-@linear_rule(sampled)
-def sampled_transpose(ybar, space, coordinates=None, order=3, mode="constant"):
-    return sampled_back(ybar, coordinates, space.shape, order, mode)
-
-
-@linear_rule(sampled_back)
-def sampled_back_transpose(xbar, space, coordinates=None, shape=None, order=3, mode="constant"):
-    return sampled(xbar, coordinates, order, mode)
-
-
-# ---- values at coordinates that move --------------------------------------------------------
-
-
-@primitive
 def interpolated(c, x, order, mode, times):
-    """``sampled`` at coordinates ``x``, differentiated ``times[k]`` times in that along axis k."""
+    """Sum the splines with coefficients ``c`` at ``x``, differentiated so many times along each."""
     if any(times):
         return Meeting(np.shape(c), x, order, mode).sums(c, [times])[0]
-    return sampled(c, x, order, mode)
+    return ndimage.map_coordinates(c, x, order=order, mode=mode, prefilter=False)
 
 
 @primitive
@@ -137,20 +112,6 @@ def interpolated_rrule(interpolated, c, x, *fixed):
     return interpolated(c, x, *fixed), interpolated_pullback
 
 
-@frule.register(interpolated_back)
-def interpolated_back_frule(tangents, back, ybar, x, shape, order, mode, times):
-    _, ybardot, xdot, *_ = tangents
-    fixed = shape, order, mode
-    cdot = ybardot
-    if not isinstance(ybardot, AbstractZero):
-        cdot = back(ybardot, x, *fixed, times)
-    if not isinstance(xdot, AbstractZero):
-        for k in range(len(shape)):
-            more = (*times[:k], times[k] + 1, *times[k + 1 :])
-            cdot = cdot + back(ybar * xdot[k], x, *fixed, more)
-    return back(ybar, x, *fixed, times), cdot
-
-
 @rrule.register(interpolated_back)
 def interpolated_back_rrule(back, ybar, x, shape, *fixed):
     project_y, project_x = ProjectTo(ybar), ProjectTo(x)
@@ -170,8 +131,6 @@ def at_coordinates(x, coordinates, order, mode, prefilter):
             x = np.pad(x, 12, "edge" if mode == "nearest" else "constant")
             coordinates = coordinates + 12
         x = spline_filter(x, order, mode=mode)
-    if not is_traced(coordinates):
-        return sampled(x, coordinates, order, mode)
     if np.iscomplexobj(value(coordinates)):  # whose real part SciPy takes
         coordinates = np.real(coordinates)
     return interpolated(x, coordinates, order, mode, (0,) * np.ndim(x))

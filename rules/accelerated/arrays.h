@@ -194,10 +194,10 @@ pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, P
     return product;
 }
 
-/* The sum of two shares, or their difference, which it takes over. A `fresh` one is a product that
-   nobody else holds: the sum of arrays of one shape is written into it. */
+/* The sum of two shares, which it takes over. A `fresh` one is a product that nobody else holds: the
+   sum of arrays of one shape is written into it. */
 static PyObject *
-sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh, int difference)
+sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh)
 {
     if (in_block && share != NULL && other != NULL) {
         int rank = rank_of(share), of_other = rank_of(other);
@@ -209,21 +209,11 @@ sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh, int dif
     if (share != NULL && other != NULL) {
         int inside = fresh && is_tangent_of_array(share) && is_tangent_of_array(other)
                      && PyArray_SAMESHAPE((PyArrayObject *)share, (PyArrayObject *)other);
-        sum = difference ? PyNumber_Subtract(share, other)
-              : inside   ? PyNumber_InPlaceAdd(share, other)
-                         : PyNumber_Add(share, other);
+        sum = inside ? PyNumber_InPlaceAdd(share, other) : PyNumber_Add(share, other);
     }
     Py_XDECREF(share);
     Py_XDECREF(other);
     return sum;
-}
-
-/* Whether the partial of a rule in its argument `i` is this constant. */
-static int
-is_constant_in(PyObject *rule, Py_ssize_t i, double value)
-{
-    double constant;
-    return as_double(PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i), &constant) && constant == value;
 }
 
 /* A share, which it takes over, in the shape of the tangent of `y`, whose directions are `count`;
@@ -269,15 +259,11 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
         moves = Py_XNewRef(moves_of(adot));
     }
     if (b_active && (ydot != NULL || !a_active)) {
-        /* A difference needs no product with -1, which gives the same bits. */
-        int difference = a_active && moves == NULL && moves_of(bdot) == NULL
-                         && is_constant_in(rule, 1, -1.0);
-        PyObject *share = difference ? Py_NewRef(held_of(bdot))
-                                     : pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
+        PyObject *share = pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
         if (a_active) {
             Py_XSETREF(moves, moves_of_sum(&ydot, moves, &share, moves_of(bdot)));
-            ydot = sum_of_shares(ydot, share, in_block, !is_constant_in(rule, 0, 1.0),
-                                 difference);
+            ydot = sum_of_shares(ydot, share, in_block,
+                                 PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), 0) != ONE);
         }
         else {
             ydot = share;

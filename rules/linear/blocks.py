@@ -86,7 +86,8 @@ LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
 _forms: dict[Any, Callable] = {}
 _of_entries: list[Callable[[Function], bool]] = []  # which functions of a library are elementwise
-_of_stacks: set[Function] = set()  # whose pushforwards take a stack of tangents
+# Functions whose pushforwards take a stack of tangents, and the axes that their values may have.
+_of_stacks: dict[Function, float] = {}
 # Of two operands, as the operators of Python and as ufuncs.
 ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv,
@@ -129,21 +130,23 @@ def entry_by_entry(is_so: Callable[[Function], bool]) -> Callable[[Function], bo
     return is_so
 
 
-def pushes_stacks(*functions: Function) -> None:
+def pushes_stacks(*functions: Function, most: float = 2) -> None:
     """Let pushforwards of functions of matrices take the tangents of one matrix as a stack.
 
     Their formulas broadcast over axes in front of those of a matrix, as NumPy's linear algebra
-    does: all directions are computed at once, without looking at each operation.
+    does: all directions are computed at once, without looking at each operation. Values of more
+    axes than ``most`` are stacks themselves.
     """
-    _of_stacks.update(functions)
+    _of_stacks.update(dict.fromkeys(functions, most))
 
 
 def takes_stack(f: Function, values: Iterable) -> bool:
     """Say whether the pushforward of ``f`` at ``values``, one matrix each, takes stacks."""
-    if type(f).__hash__ is None or f not in _of_stacks:
-        return False
+    most = None if type(f).__hash__ is None else _of_stacks.get(f)
+    if most is None or most == math.inf:
+        return most is not None
     for x in values:  # noqa: SIM110  # a generator takes longer
-        if len(shape_of(x)) > 2:
+        if len(shape_of(x)) > most:
             return False
     return True
 

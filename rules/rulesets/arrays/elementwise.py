@@ -112,23 +112,24 @@ PLUS_ONE, MINUS_ONE = np.float64(1), np.float64(-1)
 
 def has_sign(x):
     """Say whether ``x`` is a real number that is apart from the tie at 0."""
-    number = value(x)
-    return type(number) in FLOATS and (number < 0 or number > 0)
+    return type(x) in FLOATS and (x < 0 or x > 0)
 
 
-def conj_of_sign(x):
+def conj_of_sign(_, x):
     """The partial of ``abs``: of real numbers it is the larger of ``x`` and ``-x``."""
-    if has_sign(x):
-        return MINUS_ONE if value(x) < 0 else PLUS_ONE
+    number = value(x)
+    if has_sign(number):
+        return MINUS_ONE if number < 0 else PLUS_ONE
     if not is_traced(x):
         return np.conj(np.sign(x))
-    if np.iscomplexobj(value(x)):
+    if np.iscomplexobj(number):
         return np.conj(np.sign(x) + kink(x, x == 0))
     return shares_of(sign_of, x, -x)
 
 
 def abs_branch(y, x):
-    return y if has_sign(x) or np.iscomplexobj(value(x)) else choice_by(larger)(y, x, -x)
+    number = value(x)
+    return y if has_sign(number) or np.iscomplexobj(number) else choice_by(larger)(y, x, -x)
 
 
 def known(a, b):
@@ -154,8 +155,8 @@ scalar_rule(np.fmax, lambda _, a, b: shares_of(larger_known, a, b),
 scalar_rule(np.fmin, lambda _, a, b: shares_of(smaller_known, a, b),
             lambda _, a, b: shares_of(smaller_known, a, b, 1), branch=choice_by(smaller_known))
 
-scalar_rule(np.absolute, lambda _, x: conj_of_sign(x), branch=abs_branch)
-scalar_rule(np.fabs,     lambda _, x: conj_of_sign(x), branch=abs_branch)
+scalar_rule(np.absolute, conj_of_sign, branch=abs_branch)
+scalar_rule(np.fabs, conj_of_sign, branch=abs_branch)
 # fmt: on
 
 

@@ -5,6 +5,8 @@ linear in the coefficients; in a coordinate they are polynomials between the pix
 Source: Unser (1999), splines, a perfect fit for signal and image processing.
 """
 
+import math
+
 import numpy as np
 from scipy import ndimage, special
 
@@ -17,6 +19,7 @@ from .... import (
     frule,
     is_traced,
     primitive,
+    pushes_stacks,
     rrule,
     thunk,
     value,
@@ -94,10 +97,18 @@ def slopes_of(c, x, order, mode, times):
 @frule.register(interpolated)
 def interpolated_frule(tangents, interpolated, c, x, *fixed):
     _, cdot, xdot, *_ = tangents
-    ydot = cdot if isinstance(cdot, AbstractZero) else interpolated(cdot, x, *fixed)
+    ydot = cdot
+    if not isinstance(cdot, AbstractZero):
+        several = np.ndim(cdot) > np.ndim(c)  # directions
+        rows = cdot if several else (cdot,)
+        each = [interpolated(row, x, *fixed) for row in rows]
+        ydot = np.stack(each) if several else each[0]
     if not isinstance(xdot, AbstractZero):
-        ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=0)
+        ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=-np.ndim(x))
     return interpolated(c, x, *fixed), ydot
+
+
+pushes_stacks(interpolated, most=math.inf)
 
 
 @rrule.register(interpolated)

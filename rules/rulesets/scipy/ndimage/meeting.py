@@ -69,79 +69,85 @@ def spline_pieces(order, times=0):
     return pieces
 
 
-def spline_weights(u, order, times=0):
-    """The splines that meet at ``u``, differentiated so many times: (..., order + 1)."""
-    pieces = spline_pieces(order, times)
-    powers = np.ones((*np.shape(u), len(pieces)))
-    for k in range(1, len(pieces)):
-        np.multiply(powers[..., k - 1], u, out=powers[..., k])
-    return powers @ pieces
+def powers_of(u, count):
+    powers = np.ones((count, *u.shape))
+    for k in range(1, count):
+        np.multiply(powers[k - 1], u, out=powers[k])
+    return powers
 
 
 def places_along(x, n, order, mode):
     """Return the splines that meet at plain coordinates ``x``, and the distance to the first.
 
-    In this order: that distance, its slope, the indices of the splines, and whether each of these
-    lies inside of the image; None where all do.
+    In this order: that distance, its slope, the indices of the splines, (order + 1, places), and
+    whether each of these lies inside of the image. The slope is None where it is 1, the last where
+    all do.
     """
-    x = np.asarray(x, float)
+
+    def meeting_at(at):
+        start = np.floor(at if order % 2 else at + 0.5)
+        return at - start, start.astype(int) + (np.arange(order + 1) - order // 2)[:, None]
+
+    distance, index = meeting_at(x)
+    if order and x.size and index[0].min() >= 0 and index[-1].max() < n:
+        return distance, None, index, None
     at, slope = mapped(x, n, mode)
-    start = np.floor(at if order % 2 else at + 0.5)
-    index = mapped_index(start.astype(int)[..., None] - order // 2 + np.arange(order + 1), n, mode)
+    distance, index = meeting_at(at)
+    index = mapped_index(index, n, mode)
     inside = index >= 0
     if mode == "constant":
-        inside = inside & ((x >= 0) & (x <= n - 1))[..., None]
-    return at - start, slope, index, None if inside.all() else inside
+        inside = inside & (x >= 0) & (x <= n - 1)
+    return distance, slope, index, inside
 
 
 class Meeting:
     """The splines that meet at coordinates: their indices in the flat image, and what they are.
 
-    Shapes: ``coordinates``: (axes, *places); ``flat``: (*places, order + 1, ...).
+    Shapes: ``coordinates``: (axes, ...); ``flat``: (order + 1, ..., places). The places are last,
+    so that NumPy's loops are long.
     """
 
     def __init__(self, shape, coordinates, order, mode):
         self.order, self.shape = order, shape
-        self.found = [places_along(x, n, order, mode) for x, n in zip(coordinates, shape)]
-        flat, stride = 0, 1
+        coordinates = np.asarray(coordinates, float)
+        self.places = coordinates.shape[1:]
+        each = coordinates.reshape(len(shape), -1)
+        self.found = [places_along(x, n, order, mode) for x, n in zip(each, shape)]
+        self.powers = [powers_of(distance, order + 1) for distance, *_ in self.found]
+        self.flat, stride = 0, 1
         for k in reversed(range(len(shape))):
             _, _, index, inside = self.found[k]
             index = index if inside is None else np.where(inside, index, 0)
-            flat = flat + self.in_place(k, index * stride)
+            self.flat = self.flat + self.in_place(k, index * stride)
             stride *= shape[k]
-        self.flat = flat
 
     def in_place(self, k, x):
         """Give what there is for each spline along axis ``k`` an axis for those along each."""
-        return x.reshape((*x.shape[:-1], *[-1 if j == k else 1 for j in range(len(self.shape))]))
+        count, places = x.shape
+        return x.reshape((*[count if j == k else 1 for j in range(len(self.shape))], places))
 
-    def weights(self, k, times):
+    def along(self, k, times):
         """The splines along axis ``k``, differentiated so many times in the coordinate."""
-        distance, slope, _, inside = self.found[k]
-        weights = spline_weights(distance, self.order, times)
-        if times % 2:
-            weights = weights * slope[..., None]
-        return weights if inside is None else np.where(inside, weights, 0.0)
+        _, slope, _, inside = self.found[k]
+        pieces = spline_pieces(self.order, times)
+        weights = pieces.T @ self.powers[k][: len(pieces)]
+        if times % 2 and slope is not None:
+            weights = weights * slope
+        return self.in_place(k, weights if inside is None else np.where(inside, weights, 0.0))
+
+    def weights(self, times):
+        """The products of the splines, differentiated ``times[k]`` times along axis ``k``."""
+        first, *others = [self.along(k, count) for k, count in enumerate(times)]
+        return math.prod(others, start=first)
 
     def sums(self, c, each):
         """For all ``times`` of ``each``, the sum of the splines with coefficients ``c``."""
-        known = {(): np.take(c, self.flat)}
-
-        def summed(times):  # along the last axes first: those of several sums are the same
-            if times not in known:
-                k = len(self.shape) - len(times)
-                weights, inner = self.weights(k, times[0]), summed(times[1:])
-                weights = weights.reshape((*weights.shape[:-1], *(1,) * k, weights.shape[-1]))
-                known[times] = np.einsum("...i,...i->...", inner, weights)
-            return known[times]
-
-        return [summed(times) for times in each]
+        near, axes = np.take(c, self.flat), tuple(range(len(self.shape)))
+        return [np.sum(near * self.weights(t), axis=axes).reshape(self.places) for t in each]
 
     def back(self, ybar, times):
         """Add ``ybar`` to the coefficients of the splines, by what these are."""
-        terms = np.reshape(ybar, ybar.shape + (1,) * len(self.shape))
-        for k, count in enumerate(times):
-            terms = self.in_place(k, self.weights(k, count)) * terms
+        terms = self.weights(times) * np.ravel(ybar)
 
         def total(terms):
             size = math.prod(self.shape)

@@ -136,11 +136,8 @@ class Directions:
         """Return the directions ``begin`` to ``end``: one value for each leaf."""
         if self.colors is None:
             size = self.starts[-1]
-            if size <= UNITS_KEPT:
-                units = _units(size)[begin:end].copy()
-            else:
-                units = np.zeros((end - begin, size))
-                units.reshape(-1)[begin :: size + 1] = 1  # np.eye takes three times as long
+            kept = size <= UNITS_KEPT
+            units = _units(size)[begin:end].copy() if kept else np.eye(end - begin, size, begin)
             if self.plain:
                 shape = shape_of(self.sources[0])
                 return [Block(units if len(shape) == 1 else units.reshape(end - begin, *shape))]
@@ -171,10 +168,7 @@ class Directions:
         return values
 
 
-@functools.cache
-def _units(count: int) -> np.ndarray:
-    """Return all unit directions of so many numbers: rows to be copied."""
-    return np.eye(count)
+_units = functools.cache(np.eye)  # all unit directions of so many numbers, to be copied
 
 
 class GivenDirections:

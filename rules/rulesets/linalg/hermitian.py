@@ -16,7 +16,7 @@ def lower(n):
 
 
 @functools.cache
-def places(n, triangle):
+def places_read(n, triangle):
     """Return for each entry of a symmetric matrix where it is read in one triangle, row by row."""
     rows, columns = np.indices((n, n))
     first, second = np.maximum(rows, columns), np.minimum(rows, columns)
@@ -52,7 +52,7 @@ def from_triangle(x, triangle):
     """Return the hermitian matrix that LAPACK reads in one triangle of ``x``."""
     if is_small(x):
         *stack, n, _ = x.shape
-        return x.reshape((*stack, n * n)).take(places(n, triangle.upper()), -1)
+        return x.reshape((*stack, n * n)).take(places_read(n, triangle.upper()), -1)
     return doubled(half(x, triangle))
 
 

@@ -25,7 +25,7 @@ def door(f: F) -> F:
 
     Functions that are called often have the lines of it that they need in their own body.
     """
-    return functools.wraps(f)(nameless_door(f))
+    return cast(F, functools.wraps(f)(nameless_door(f)))
 
 
 def nameless_door(f: F) -> F:

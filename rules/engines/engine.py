@@ -309,7 +309,7 @@ class Engine(Level):
     def _answer_linear(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Answer a call that is linear in traced arrays; NotImplemented where the rest has to."""
         if kwargs or len(args) > 2 or (len(args) > 1 and type(args[1]) in _SETTINGS):
-            kind = self.table.kinds.get(f) if type(f).__hash__ is not None else None
+            kind: Any = self.table.kinds.get(f) if type(f).__hash__ is not None else None
             count = _ARRAYS_OF.get(type(kind), 0)
             if not count or not any(isinstance(x, TracedArray) for x in args[:count]):
                 return NotImplemented

@@ -19,7 +19,7 @@ from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import LEAVES, map_leaves
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, aligned, fitted, led_index, share_in_block, takes_stack
-from ..rules.shapes import FLOAT64, FLOATS_AND_ARRAYS, shape_of
+from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS_AND_ARRAYS, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tracing.operands import is_basic
@@ -38,6 +38,7 @@ from .still import Moving, unmarked
 _float64 = np.float64
 _array = np.ndarray
 _PLAIN = FLOATS_AND_ARRAYS | {int, complex, np.complex128}
+_SMOOTH = frozenset({FLOAT64, COMPLEX128})
 
 
 class BlockDuals(ForwardLevel):
@@ -89,10 +90,11 @@ class BlockDuals(ForwardLevel):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
-        if type(y) is _array and (kind.linear or type(kind) is ScalarRule):
+        if type(y) is _array and y.dtype in _SMOOTH:
+            ydot = None
             if kind.linear:
                 ydot = self._linear_shares(kind, args, kwargs, values)
-            else:
+            elif type(kind) is ScalarRule:
                 ydot = self._elementwise_shares(kind, args, values, y)
             if self.fits(y, ydot):
                 return ForwardLevel.dual(self, y, ydot)

@@ -119,7 +119,7 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     return level_class(WatchedDuals if watched else ForwardLevel, config)(config)
 
 
-def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
+def _wrap(level: ForwardLevel, x: Value, xdot: Any) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
     if type(xdot) in _ZEROS and type(x) in LEAVES:
         return x  # as the function is

@@ -112,7 +112,8 @@ class Meeting:
         coordinates = np.asarray(coordinates, float)
         self.places = coordinates.shape[1:]
         each = coordinates.reshape(len(shape), -1)
-        self.found = [places_along(x, n, order, mode) for x, n in zip(each, shape)]
+        with np.errstate(invalid="ignore"):  # of coordinates that are no numbers
+            self.found = [places_along(x, n, order, mode) for x, n in zip(each, shape)]
         self.powers = [powers_of(distance, order + 1) for distance, *_ in self.found]
         self.flat, stride = 0, 1
         for k in reversed(range(len(shape))):

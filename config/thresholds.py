@@ -148,8 +148,9 @@ BLOB_OF_A_TASK = 1 << 16  # bytes that all tasks share, from which they are the 
 CHUNKS_ADDED = 8  # chunks, of which one task adds up the results
 ITEMS_FOLDED = 8  # items that a task folds
 
-# ---- memory of settings, and of what cr.cost measures ----
+# ---- memory of directions and settings, and of what cr.cost measures ----
 
+UNITS_KEPT = 32  # numbers of an input, up to which its unit directions are remembered
 SETTINGS_KEPT = 64  # of np.errstate, whose replacement is remembered
 PRICED_MEMORY = 1 << 26  # bytes that the moved arguments of one turn may take
 PRICED_ENTRIES = 5 * 10**7  # of the largest matrix that cr.cost asks for

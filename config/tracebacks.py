@@ -26,8 +26,12 @@ def door(f: F) -> F:
 
     Functions that are called often have the lines of it that they need in their own body.
     """
+    return cast(F, functools.wraps(f)(nameless_door(f)))
 
-    @functools.wraps(f)
+
+def nameless_door(f: F) -> F:
+    """Decorator: a door for a function that is named later, or that nobody sees."""
+
     def called(*args: object, **kwargs: object) -> Any:
         before, used = settings(), memory.pool.use_pool()
         try:

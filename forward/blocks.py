@@ -18,10 +18,10 @@ from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import LEAVES, map_leaves
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, fitted, led_index, share_in_block, takes_stack
-from ..rules.shapes import FLOAT64, shape_of
+from ..rules.linear.blocks import Block, aligned, fitted, led_index, share_in_block, takes_stack
+from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS_AND_ARRAYS, shape_of
 from ..rules.signatures import RuleSignature
-from ..rules.table.kinds import Kind
+from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
     Path,
@@ -37,6 +37,8 @@ from .still import Moving, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
+_PLAIN = FLOATS_AND_ARRAYS | {int, complex, np.complex128}
+_SMOOTH = frozenset({FLOAT64, COMPLEX128})
 
 
 class BlockDuals(ForwardLevel):
@@ -50,7 +52,7 @@ class BlockDuals(ForwardLevel):
 
     def __init__(self, config: RuleConfig, directions: BlockLevel) -> None:
         super().__init__(config)
-        self.directions = directions
+        self.directions: BlockLevel = directions
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
         if type(xdot) is Moving:
@@ -88,8 +90,12 @@ class BlockDuals(ForwardLevel):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
-        if kind.linear and type(y) is _array and y.dtype is FLOAT64:
-            ydot = self._linear_shares(kind, args, kwargs, values)
+        if type(y) is _array and y.dtype in _SMOOTH:
+            ydot = None
+            if kind.linear:
+                ydot = self._linear_shares(kind, args, kwargs, values)
+            elif type(kind) is ScalarRule:
+                ydot = self._elementwise_shares(kind, args, values, y)
             if self.fits(y, ydot):
                 return ForwardLevel.dual(self, y, ydot)
         if not takes_stack(f, values):
@@ -106,6 +112,21 @@ class BlockDuals(ForwardLevel):
         given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
         return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])
 
+    def _elementwise_shares(self, kind: ScalarRule, args: tuple, values: tuple, y: Any) -> Any:
+        """Sum the products of plain blocks and partials; None where there is something else."""
+        if not _PLAIN.issuperset(map(type, values)):
+            return None
+        values, rank, shares = kind.operands(values, y), y.ndim, []
+        for i, x in enumerate(args):
+            if self.carries(x):
+                partial = kind.partial(i, y, values)
+                if type(x.tangent) is not _array or type(partial) not in _PLAIN:
+                    return None
+                shares.append(aligned(Block(x.tangent), rank) * partial)
+        ydot = reduce(operator.add, shares)
+        whole = self.of_slot(y.shape)
+        return ydot if ydot.shape == whole else np.array(np.broadcast_to(ydot, whole))
+
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
     ) -> Value:
@@ -113,6 +134,8 @@ class BlockDuals(ForwardLevel):
             return ForwardLevel.apply_rule(self, rule, f, args, kwargs, values)
         tangents = (ZERO, *[self._stack(x) for x in args])
         y, ydot = frule.run(rule, self.config, tangents, f, values, kwargs)
+        if self.fits(y, ydot):
+            return ForwardLevel.dual(self, y, ydot)
         duals = self.tuple_of_arrays(y, ydot)
         return self.wrap(y, self._of_stack(ydot), f) if duals is None else duals
 

@@ -30,7 +30,7 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import FLOAT64, FLOATS, shape_of
+from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
@@ -63,6 +63,7 @@ class ForwardLevel(DualWrites):
 
     __slots__ = ()
     table = frule
+    directions: Any = None  # of tangents that are blocks
 
     def dual(self, x: Value, xdot: Tangentlike) -> Any:
         """Return ``x`` with the tangent ``xdot``, which fits it."""
@@ -97,9 +98,10 @@ class ForwardLevel(DualWrites):
         return parts.rebuild(list(map(partial(ForwardLevel.dual, self), y, tangents)))
 
     def fits(self, y: Any, ydot: Any) -> bool:
-        """Say whether ``ydot`` is what a slot holds for ``y``, both of them arrays of float64."""
-        plain = type(y) is type(ydot) is _array and y.dtype is FLOAT64 is ydot.dtype
-        return plain and ydot.shape == self.of_slot(y.shape)
+        """Say whether ``ydot`` is what a slot holds for ``y``, both plain arrays of one dtype."""
+        plain = type(y) is type(ydot) is _array and y.dtype is ydot.dtype
+        smooth = plain and (y.dtype is FLOAT64 or y.dtype is COMPLEX128)
+        return smooth and ydot.shape == self.of_slot(y.shape)
 
     def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of what a slot holds for an array of this shape."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..config import RuleConfig
 from ..config.thresholds import DUAL_BLOCK, TAPED_BLOCK
-from ..config.tracebacks import door
+from ..config.tracebacks import door, nameless_door
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
 from ..rules.engines.strong_levels import Zero, as_asked
@@ -80,7 +80,7 @@ def jacfwd(
     """
     known: dict = {}
 
-    @door
+    @nameless_door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacfwd", f, argnums, args, kwargs)
         if sparse:

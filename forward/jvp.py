@@ -100,7 +100,8 @@ def push(config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: 
         function, *duals = [
             _wrap(level, x, xdot) for x, xdot in zip((f, *args), tangents, strict=True)
         ]
-        level.given = args, duals
+        if len(args) > 1 or not LEAVES.issuperset(map(type, args)):  # one shares memory with none
+            level.given = args, duals
         y = run(function, duals, kwargs)
         return strip(y, level), _tangent(level, y)
     finally:
@@ -113,7 +114,11 @@ _PLAIN = FLOATS_AND_ARRAYS | _ZEROS
 
 def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     """Return a level for these tangents: one of blocks, where they are."""
-    directions = None if _PLAIN.issuperset(map(type, tangents)) else innermost(tangents)
+    last = tangents[-1]
+    if type(last) is BlockArray and _ZEROS.issuperset(map(type, tangents[:-1])):
+        directions: Any = last.at_level  # as nearly always
+    else:
+        directions = None if _PLAIN.issuperset(map(type, tangents)) else innermost(tangents)
     watched = stops() is not None
     if type(directions) is BlockLevel:
         blocks = level_class(WatchedBlocks if watched else BlockDuals, config)
@@ -121,14 +126,16 @@ def _level(config: RuleConfig, tangents: tuple) -> ForwardLevel:
     return level_class(WatchedDuals if watched else ForwardLevel, config)(config)
 
 
-def _wrap(level: ForwardLevel, x: Value, xdot: Tangentlike) -> Any:
+def _wrap(level: ForwardLevel, x: Value, xdot: Any) -> Any:
     """Return ``x`` with its tangents, in containers that the function may write to."""
-
-    of_same = type(xdot) is type(x) or type(xdot) is BlockArray or type(xdot) is BlockNumber
-    if of_same and type(x) in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
-        return level.dual(x, xdot)  # as nearly always
     if type(xdot) in _ZEROS and type(x) in LEAVES:
         return x  # as the function is
+    ours = type(xdot) is BlockArray and xdot.at_level is level.directions
+    if ours and level.fits(x, xdot.block):
+        return ForwardLevel.dual(level, x, xdot.block)  # as nearly always
+    of_same = type(xdot) is type(x) or type(xdot) is BlockNumber
+    if of_same and type(x) in FLOATS_AND_ARRAYS and ProjectTo(x).holds(xdot):
+        return level.dual(x, xdot)
 
     def look(x: Value, xdot: Tangentlike) -> Any:
         xdot = unthunk(xdot)

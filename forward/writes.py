@@ -87,8 +87,12 @@ class DualWrites(Engine):
     def constant(self, x: Value) -> DualArray:
         """Return ``x`` as an array of this level that depends on nothing yet."""
         traced = self._new_array()
-        zeros, axes = self.zero_tangent(shape_of(x), dtype_of(x)), axes_of(bare(x))
-        tangents = zeros if axes is None else self.laid_out(zeros, axes)
+        tangents = self.zero_tangent(shape_of(x), dtype_of(x))
+        if type(x) is np.ndarray and x.flags.c_contiguous:  # as nearly always
+            traced.memory = Memory((x, Moving(tangents, np.zeros(x.shape, bool))))
+            return traced
+        if (axes := axes_of(bare(x))) is not None:
+            tangents = self.laid_out(tangents, axes)
         traced.memory = Memory((x, marked(tangents, False, x)))
         return traced
 
@@ -162,7 +166,7 @@ class DualWrites(Engine):
 
     def publish(self, root: TracedArray, draft: tuple) -> None:
         values, tangents = draft
-        if type(tangents) is Moving and tangents.moves.all():
+        if type(tangents) is Moving and np.count_nonzero(tangents.moves) == tangents.moves.size:
             tangents = tangents.held
         root.primal, root.tangent = values, tangents
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config import AsksForBlocks
 from ..config.thresholds import FORWARD_AT_ONCE
-from ..config.tracebacks import door
+from ..config.tracebacks import nameless_door
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import P, Value
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
@@ -79,7 +79,7 @@ def jacrev(
 
     known: dict = {}
 
-    @door
+    @nameless_door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
         asked = as_asked(config or REVERSE_BLOCKS, zero)
@@ -136,7 +136,7 @@ def jacobian(
     forward: dict = {}
     backward: dict = {}
 
-    @door
+    @nameless_door
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacobian", f, argnums, args, kwargs)
         if sparse and not (forward and prefers_rows(forward)):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..config import RuleConfig
-from ..config.tracebacks import door
+from ..config.tracebacks import door, nameless_door
 from ..forward import jvp
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..forward.jvp import check_tuples
@@ -60,7 +60,7 @@ def hessian(
     gradient = gradient_for(f, argnums, False, "hessian", config or REVERSE, zero)
     known: dict = {}
 
-    @door
+    @nameless_door
     def hessian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("hessian", gradient, argnums, args, kwargs)
         if sparse:

@@ -104,7 +104,8 @@ class Recording:
                 traced[1 + i] = _wrap_inputs(tape, x)
             self.inputs = len(tape.entries)
             function, *given = traced
-            tape.given = args, given
+            if len(args) > 1 or not LEAVES.issuperset(map(type, args)):
+                tape.given = args, given
             y = run(function, given, kwargs)
             # While the tape is open: what was written to gets its value when it is read.
             self.outputs: list[int | None] = []

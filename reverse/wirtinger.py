@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..config.tracebacks import door
+from ..config.tracebacks import nameless_door
 from ..forward.jvp import FORWARD
 from ..rules.annotations import P
 from ..rules.engines.arguments import Arguments, takes_argnums, titled
@@ -70,7 +70,7 @@ def wirtinger(
     (1-2j) (1+2j)
     """
 
-    @door
+    @nameless_door
     def derivatives(*args: object, **kwargs: object) -> tuple[Any, Any]:
         chosen = Arguments("wirtinger", f, argnums, args, kwargs)
         (z,) = chosen.primals

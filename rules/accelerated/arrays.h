@@ -177,8 +177,7 @@ static PyObject *
 pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, PyObject *z,
        int in_block, int broadcast)
 {
-    PyObject *constant = PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i);
-    if (constant == ONE) {
+    if (PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), i) == ONE) {
         return Py_NewRef(xdot);
     }
     PyObject *factor = partial_of(rule, i, y, x, z, 1);
@@ -195,9 +194,10 @@ pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, P
     return product;
 }
 
-/* The sum of two shares, which it takes over. */
+/* The sum of two shares, which it takes over. A `fresh` one is a product that nobody else holds: the
+   sum of arrays of one shape is written into it. */
 static PyObject *
-sum_of_shares(PyObject *share, PyObject *other, int in_block)
+sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh)
 {
     if (in_block && share != NULL && other != NULL) {
         int rank = rank_of(share), of_other = rank_of(other);
@@ -205,13 +205,46 @@ sum_of_shares(PyObject *share, PyObject *other, int in_block)
         Py_SETREF(share, aligned(share, rank));
         Py_SETREF(other, aligned(other, rank));
     }
-    PyObject *sum = share == NULL || other == NULL ? NULL : PyNumber_Add(share, other);
+    PyObject *sum = NULL;
+    if (share != NULL && other != NULL) {
+        int inside = fresh && is_tangent_of_array(share) && is_tangent_of_array(other)
+                     && PyArray_SAMESHAPE((PyArrayObject *)share, (PyArrayObject *)other);
+        sum = inside ? PyNumber_InPlaceAdd(share, other) : PyNumber_Add(share, other);
+    }
     Py_XDECREF(share);
     Py_XDECREF(other);
     return sum;
 }
 
-/* The tangent of an array `y`; UNHANDLED where the shares do not have its shape. */
+/* A share, which it takes over, in the shape of the tangent of `y`, whose directions are `count`;
+   -1 for one that is no block. UNHANDLED for what is no share of float64. */
+static PyObject *
+spread(PyObject *share, PyArrayObject *y, npy_intp count)
+{
+    int rank = PyArray_NDIM(y), in_block = count >= 0;
+    if (!is_float(share) && !is_tangent_of_array(share)) {
+        Py_DECREF(share);
+        return UNHANDLED;
+    }
+    if (in_block && is_tangent_of_array(share)) {
+        Py_SETREF(share, aligned(share, rank));
+        if (share == NULL) {
+            return NULL;
+        }
+    }
+    npy_intp shape[MOST_AXES + 1];
+    shape[0] = count;
+    memcpy(shape + in_block, PyArray_DIMS(y), rank * sizeof(npy_intp));
+    PyObject *whole = PyArray_SimpleNew(rank + in_block, shape, NPY_DOUBLE);
+    if (whole != NULL && PyArray_CopyObject((PyArrayObject *)whole, share) < 0) {
+        PyErr_Clear(); /* Python says what is wrong */
+        Py_SETREF(whole, UNHANDLED);
+    }
+    Py_DECREF(share);
+    return whole;
+}
+
+/* The tangent of an array `y`; UNHANDLED where the shares do not fit it. */
 static PyObject *
 tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyObject *x,
                   PyObject *b, PyObject *z, int a_active, int b_active, int broadcast)
@@ -229,7 +262,8 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
         PyObject *share = pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
         if (a_active) {
             Py_XSETREF(moves, moves_of_sum(&ydot, moves, &share, moves_of(bdot)));
-            ydot = sum_of_shares(ydot, share, in_block);
+            ydot = sum_of_shares(ydot, share, in_block,
+                                 PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), 0) != ONE);
         }
         else {
             ydot = share;
@@ -237,12 +271,14 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
         }
     }
     if (ydot != NULL && broadcast) {
-        int fits = is_beside(ydot, (PyArrayObject *)y, in_block);
-        if (fits && in_block) {
-            PyArrayObject *block = (PyArrayObject *)held_of(a_active ? adot : bdot);
-            fits = PyArray_DIM((PyArrayObject *)ydot, 0) == PyArray_DIM(block, 0);
+        PyArrayObject *block = (PyArrayObject *)held_of(a_active ? adot : bdot);
+        npy_intp count = in_block ? PyArray_DIM(block, 0) : -1;
+        int fits = is_beside(ydot, (PyArrayObject *)y, in_block)
+                   && (!in_block || PyArray_DIM((PyArrayObject *)ydot, 0) == count);
+        if (!fits && moves == NULL) {
+            ydot = spread(ydot, (PyArrayObject *)y, count);
         }
-        if (!fits) {
+        else if (!fits) {
             Py_SETREF(ydot, UNHANDLED);
         }
     }

@@ -1,4 +1,4 @@
-/* Items of traced arrays and of buffers: the methods that read and write them. */
+/* Items of traced arrays and of buffers: the methods that read, write and count them. */
 
 #ifndef CHAINRULES_ITEMS_H
 #define CHAINRULES_ITEMS_H
@@ -105,14 +105,25 @@ setitem_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
                                NULL);
 }
 
+static PyObject *length; /* the method in Python */
+
+/* The length of an array, also while it is written to. */
+static PyObject *
+length_method(PyObject *self, PyObject *unused)
+{
+    PyArrayObject *array = array_or_draft_under(settled(self));
+    return array == NULL ? in_python(length, self, NULL) : PyLong_FromSsize_t(PyArray_DIM(array, 0));
+}
+
 static PyMethodDef methods_of_arrays[] = {
+    {"__len__", length_method, METH_NOARGS, NULL},
     {"__getitem__", getitem_method, METH_O, NULL},
     {"__setitem__", (PyCFunction)(void (*)(void))setitem_method, METH_FASTCALL, NULL},
 };
 
 PyDoc_STRVAR(accelerate_arrays_doc,
 "accelerate_arrays(traced_array)\n--\n\n"
-"Replace the reading and the writing method of a class by accelerated ones.");
+"Replace the methods of a class that read, write and count items by accelerated ones.");
 
 static PyObject *
 accelerate_arrays(PyObject *module, PyObject *traced_array)
@@ -123,7 +134,8 @@ accelerate_arrays(PyObject *module, PyObject *traced_array)
     }
     getitem = PyObject_GetAttrString(traced_array, "__getitem__");
     setitem = PyObject_GetAttrString(traced_array, "__setitem__");
-    if (getitem == NULL || setitem == NULL
+    length = PyObject_GetAttrString(traced_array, "__len__");
+    if (getitem == NULL || setitem == NULL || length == NULL
         || offset_of((PyTypeObject *)traced_array, "memory", &MEMORY) < 0
         || offset_of((PyTypeObject *)traced_array, "base_and_path", &BASE_AND_PATH) < 0
         || replace_methods((PyTypeObject *)traced_array, methods_of_arrays,

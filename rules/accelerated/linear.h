@@ -121,7 +121,7 @@ static PyObject *
 share_in_product(const LinearCall *call, PyObject *xdot, int i)
 {
     PyObject *other = i == 0 ? call->z : call->x;
-    int known = PyDict_GET_SIZE(call->options) > 0 ? 0 : PyDict_Contains(BATCH_RULES, MATMUL);
+    int known = PyDict_GET_SIZE(call->options) > 0 ? 1 : PyDict_Contains(BATCH_RULES, MATMUL);
     if (known != 0 || !is_float64_array(xdot) || !is_float64_array(other)) {
         return known < 0 ? NULL : UNHANDLED;
     }
@@ -234,7 +234,18 @@ tie_view(PyObject *y, PyObject *x, PyObject *f, PyObject *options)
         root = PyTuple_GET_ITEM(base, 0);
         path = PyTuple_GET_ITEM(base, 1);
     }
-    PyObject *memory = is_traced_array(root) ? SLOT(root, MEMORY) : NULL;
+    int has_memory = is_traced_array(root) || Py_TYPE(root) == BUFFER_ARRAY;
+    if (has_memory && SLOT(root, MEMORY) == NULL && MEMORY_TYPE != NULL) {
+        PyObject *made = PyObject_CallNoArgs((PyObject *)MEMORY_TYPE);
+        if (made == NULL) {
+            return -1;
+        }
+        if (SLOT(root, MEMORY) == NULL) {
+            SLOT(root, MEMORY) = Py_NewRef(made);
+        }
+        Py_DECREF(made);
+    }
+    PyObject *memory = has_memory ? SLOT(root, MEMORY) : NULL;
     PyObject *views = memory != NULL && Py_TYPE(memory) == MEMORY_TYPE && NEXT_OF_VIEWS != NULL
                           ? SLOT(memory, VIEWS)
                           : NULL;
@@ -349,15 +360,19 @@ are_plain_options(PyObject *kind, PyObject *options)
     if (PyDict_GET_SIZE(options) == 0) {
         return 1;
     }
-    PyObject *constants = Py_TYPE(kind) == LINEAR_RULE ? SLOT(kind, NOT_OF_TANGENTS) : NULL;
-    if (constants == NULL || !PyTuple_CheckExact(constants)
-        || PyDict_GetItemString(options, "where") != NULL) {
+    if (PyDict_GetItemString(options, "where") != NULL) {
         return 0;
     }
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(constants); k++) {
-        if (PyDict_Contains(options, PyTuple_GET_ITEM(constants, k)) != 0) {
-            PyErr_Clear();
+    if (Py_TYPE(kind) == LINEAR_RULE) {
+        PyObject *constants = SLOT(kind, NOT_OF_TANGENTS);
+        if (constants == NULL || !PyTuple_CheckExact(constants)) {
             return 0;
+        }
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(constants); k++) {
+            if (PyDict_Contains(options, PyTuple_GET_ITEM(constants, k)) != 0) {
+                PyErr_Clear();
+                return 0;
+            }
         }
     }
     PyObject *values = PyDict_Values(options);

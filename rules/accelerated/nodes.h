@@ -110,13 +110,14 @@ active_argument(int i, PyObject *a, PyObject *x)
     return active == NULL ? NULL : untracked(Py_BuildValue("(iN)", i, active));
 }
 
+/* Those of the arguments that depend on the tape, of which `a` is the one at `first`. */
 static PyObject *
-active_arguments(const LinearCall *call)
+active_arguments(const LinearCall *call, int first)
 {
     PyObject *active = PyList_New(call->a_active + call->b_active);
     for (int i = 0, k = 0; active != NULL && i < 2; i++) {
         if (i == 0 ? call->a_active : call->b_active) {
-            PyObject *one = active_argument(i, i == 0 ? call->a : call->b,
+            PyObject *one = active_argument(first + i, i == 0 ? call->a : call->b,
                                             i == 0 ? call->x : call->z);
             if (one == NULL) {
                 Py_CLEAR(active);
@@ -168,7 +169,35 @@ form_of(PyObject *y)
     return shape == NULL ? NULL : untracked(Py_BuildValue("(NO)", shape, PyArray_DESCR(array)));
 }
 
-/* The entry (node,) of a call, as `KindNode` makes it. */
+/* A node without what it says of arguments and result. */
+static PyObject *
+new_node(const LinearCall *call, int sensitive, PyObject *leaves_out)
+{
+    PyObject *node = KIND_NODE->tp_alloc(KIND_NODE, 0);
+    if (node != NULL) {
+        SLOT(node, NODE_KIND) = Py_NewRef(call->kind);
+        SLOT(node, NODE_TEMPLATE) = Py_NewRef(Py_None);
+        SLOT(node, NODE_Y) = Py_NewRef(Py_None);
+        SLOT(node, NODE_SENSITIVE) = PyBool_FromLong(sensitive);
+        SLOT(node, NODE_LEAVES_OUT) = Py_NewRef(leaves_out);
+        SLOT(node, NODE_KWARGS) = Py_NewRef(call->options);
+    }
+    return node;
+}
+
+/* The entry (node,) of a node, which it takes over, if that was `made` whole. */
+static PyObject *
+entry_of_node(PyObject *node, int made)
+{
+    if (made && is_untracked(untracked(SLOT(node, NODE_ARGS)))) {
+        PyObject_GC_UnTrack(node); /* its options are settings */
+    }
+    PyObject *entry = made ? untracked(PyTuple_Pack(1, node)) : NULL;
+    Py_DECREF(node);
+    return entry;
+}
+
+/* The entry of a call, as `KindNode` makes it. */
 static PyObject *
 entry_of_call(const LinearCall *call, PyObject *y)
 {
@@ -179,26 +208,15 @@ entry_of_call(const LinearCall *call, PyObject *y)
             return PyErr_Occurred() ? NULL : UNHANDLED;
         }
     }
-    PyObject *node = KIND_NODE->tp_alloc(KIND_NODE, 0);
+    PyObject *node = new_node(call, sensitive, linear ? SLOT(call->kind, DROPS) : Py_False);
     if (node == NULL) {
         return NULL;
     }
-    SLOT(node, NODE_KIND) = Py_NewRef(call->kind);
-    SLOT(node, NODE_TEMPLATE) = Py_NewRef(Py_None);
-    SLOT(node, NODE_Y) = Py_NewRef(Py_None);
-    SLOT(node, NODE_SENSITIVE) = PyBool_FromLong(sensitive);
-    SLOT(node, NODE_LEAVES_OUT) = Py_NewRef(linear ? SLOT(call->kind, DROPS) : Py_False);
-    SLOT(node, NODE_KWARGS) = Py_NewRef(call->options);
     /* One after the other: an interrupt in a function of Python's ends it. */
-    int made = (SLOT(node, NODE_ACTIVE) = active_arguments(call)) != NULL
+    int made = (SLOT(node, NODE_ACTIVE) = active_arguments(call, 0)) != NULL
                && (SLOT(node, NODE_FORM) = form_of(y)) != NULL
                && (SLOT(node, NODE_ARGS) = kept_arguments(call)) != NULL;
-    if (made && is_untracked(untracked(SLOT(node, NODE_ARGS)))) {
-        PyObject_GC_UnTrack(node); /* its options are settings */
-    }
-    PyObject *entry = made ? untracked(PyTuple_Pack(1, node)) : NULL;
-    Py_DECREF(node);
-    return entry;
+    return entry_of_node(node, made);
 }
 
 #endif

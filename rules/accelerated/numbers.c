@@ -10,10 +10,12 @@
 #include "arrays.h"
 #include "batches.h"
 #include "checksum.h"
+#include "constants.h"
 #include "products.h"
 #include "items.h"
 #include "joins.h"
 #include "memory_pool.h"
+#include "selections.h"
 #include "sweep.h"
 
 static PyObject *
@@ -62,8 +64,7 @@ static PyObject *
 on_all(PyObject *f, PyObject *args, PyObject *options)
 {
     Py_ssize_t count = PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
-    if (count < 1 || count > 2 || !PyDict_CheckExact(options)
-        || (count == 2 && PyDict_GET_SIZE(options) > 0)) {
+    if (count < 1 || count > 2 || !PyDict_CheckExact(options)) {
         return UNHANDLED;
     }
     PyObject *a = settled(PyTuple_GET_ITEM(args, 0));
@@ -190,6 +191,12 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
                     ? on_all(args[0], args[2], args[3])
                     : UNHANDLED; /* options are bound first */
         }
+        if (y == UNHANDLED) {
+            y = on_selection(args[0], args[2], args[3]);
+        }
+        if (y == UNHANDLED) {
+            y = on_constant(args[0], self, args[2], args[3]);
+        }
         if (y != UNHANDLED) {
             return y;
         }
@@ -313,6 +320,20 @@ answer_linear(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 
+PyDoc_STRVAR(tie_doc,
+"tie(y, x, f, options)\n--\n\n"
+"Tie the traced view y = f(x, **options) to the array that owns the memory: see register_view.");
+
+static PyObject *
+tie(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 4 || Py_TYPE(args[0]) != Py_TYPE(args[1]) || Py_TYPE(args[0]) != BUFFER_ARRAY) {
+        PyErr_SetString(PyExc_TypeError, "tie takes two buffers, a function and a dict");
+        return NULL;
+    }
+    return tie_view(args[0], args[1], args[2], args[3]) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 PyDoc_STRVAR(to_float_doc,
 "to_float(x)\n--\n\n"
 "Return a traced number as one of Python's floats; NotImplemented for anything else.");
@@ -333,6 +354,7 @@ static PyMethodDef functions[] = {
     {"use_pool", use_pool, METH_NOARGS, use_pool_doc},
     {"leave_pool", leave_pool, METH_O, leave_pool_doc},
     {"empty_pool", empty_pool, METH_NOARGS, empty_pool_doc},
+    {"tie", (PyCFunction)(void (*)(void))tie, METH_FASTCALL, tie_doc},
     {"to_float", to_float, METH_O, to_float_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},

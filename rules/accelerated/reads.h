@@ -113,6 +113,13 @@ block_of_read(PyArrayObject *block, const npy_intp *places, int copied)
     for (int k = 1; k < PyArray_NDIM(block); k++) {
         data += places[k - 1] * PyArray_STRIDE(block, k);
     }
+    if (copied) {
+        PyObject *copy = PyArray_SimpleNew(1, &size, NPY_DOUBLE);
+        for (npy_intp i = 0; copy != NULL && i < size; i++) {
+            ((double *)PyArray_DATA((PyArrayObject *)copy))[i] = *(double *)(data + i * step);
+        }
+        return copy;
+    }
     int flags = PyArray_FLAGS(block) & NPY_ARRAY_WRITEABLE;
     PyObject *view = PyArray_New(&PyArray_Type, 1, &size, NPY_DOUBLE, &step, data, 0, flags, NULL);
     if (view == NULL || PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(block)) < 0) {
@@ -120,9 +127,6 @@ block_of_read(PyArrayObject *block, const npy_intp *places, int copied)
         return NULL;
     }
     PyArray_UpdateFlags((PyArrayObject *)view, NPY_ARRAY_UPDATE_ALL);
-    if (copied) {
-        Py_SETREF(view, PyArray_NewCopy((PyArrayObject *)view, NPY_CORDER));
-    }
     return view;
 }
 

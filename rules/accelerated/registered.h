@@ -13,7 +13,8 @@
    answer in its own way; likewise a traced number. */
 static PyTypeObject *ENTRY_NUMBER, *DUAL, *ENTRY_ARRAY, *DUAL_ARRAY;
 static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
-static PyTypeObject *SCALAR_RULE, *FLOAT64, *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY, *MOVING;
+static PyTypeObject *SCALAR_RULE, *SELECTION_RULE, *CONSTANT_RULE, *FLOAT64;
+static PyTypeObject *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY, *MOVING;
 
 /* Offsets of their slots. */
 static Py_ssize_t PRIMAL, AT_LEVEL;                          /* of all traced values */
@@ -146,8 +147,9 @@ register_buffers(PyObject *module, PyObject *buffer_array)
 }
 
 PyDoc_STRVAR(register_rules_doc,
-"register_rules(scalar_rule, frule, rrule, one, float64)\n--\n\n"
-"Note the class of elementwise rules and the tables of both modes.");
+"register_rules(scalar_rule, selection_rule, constant_rule, frule, rrule, one, float64)\n--\n\n"
+"Note the classes of elementwise rules, of selections and of constant functions, and the tables of\n"
+"both modes.");
 
 /* An attribute of a table that is a dict. */
 static int
@@ -164,9 +166,10 @@ dict_of(PyObject *table, const char *name, PyObject **kept)
 static PyObject *
 register_rules(PyObject *module, PyObject *args)
 {
-    PyTypeObject *scalar_rule, *float64;
+    PyTypeObject *scalar_rule, *selection_rule, *constant_rule, *float64;
     PyObject *frule, *rrule, *one;
-    if (!PyArg_ParseTuple(args, "O!OOOO!", &PyType_Type, &scalar_rule, &frule, &rrule, &one,
+    if (!PyArg_ParseTuple(args, "O!O!O!OOOO!", &PyType_Type, &scalar_rule, &PyType_Type,
+                          &selection_rule, &PyType_Type, &constant_rule, &frule, &rrule, &one,
                           &PyType_Type, &float64)
         || dict_of(frule, "scalars", &FRULE_SCALARS) < 0
         || dict_of(rrule, "scalars", &RRULE_SCALARS) < 0
@@ -179,6 +182,8 @@ register_rules(PyObject *module, PyObject *args)
     }
     Py_INCREF(args);
     SCALAR_RULE = scalar_rule;
+    SELECTION_RULE = selection_rule;
+    CONSTANT_RULE = constant_rule;
     ONE = one;
     FLOAT64 = float64;
     Py_RETURN_NONE;

@@ -91,11 +91,15 @@ class Arguments:
         if isinstance(f, functools.partial):
             held += [*f.args, *f.keywords.values()]
             f = f.func
-        if isinstance(f, FunctionType):
-            names, cells = f.__globals__, f.__closure__ or ()
-            held += [names.get(name) for name in f.__code__.co_names]
-            held += [*map(content_of, cells), *(f.__defaults__ or ())]
-        return max([x.size for x in held if isinstance(x, np.ndarray)], default=1)
+        if type(f) is FunctionType:
+            held += map(f.__globals__.get, f.__code__.co_names)
+            held += map(content_of, f.__closure__ or ())
+            held += f.__defaults__ or ()
+        most = 1
+        for x in held:
+            if isinstance(x, np.ndarray) and x.size > most:
+                most = x.size
+        return most
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""

@@ -111,7 +111,9 @@ class BufferLevel(Level):
         if f is _transpose and len(args) == 1 and not kwargs and type(args[0]) is BufferArray:
             x = args[0]
             if type(x.primal) is np.ndarray:  # the commonest view, by a short way
-                return _view_by(f, x.primal.T, x, (), {})
+                view = _wrapped(x.primal.T)
+                _tie(view, x, f, {})
+                return view
         if args and type(args[0]) is BufferArray and is_writer(f):
             rest = all_settled((args[1:], kwargs))
             self._receive(args[0], innermost(rest))
@@ -188,6 +190,7 @@ class BufferLevel(Level):
 
 
 BUFFERS = BufferLevel()
+_tie = register_view if numbers is None else numbers.tie
 
 
 def settled(x: Value) -> Any:
@@ -236,6 +239,8 @@ def buffer(y: Any) -> Any:
 
 def buffer_if_new(y: Value, given: Value) -> Any:
     """As ``buffer``, for what a function returned; a view of what it was ``given`` is none."""
+    if type(y) is not np.ndarray:
+        return y
     flat = type(given) is tuple and LEAVES.issuperset(map(type, given))
     return _buffer_if_new(y, given if flat else iterate_leaves(given))  # type: ignore[arg-type]
 

@@ -52,6 +52,8 @@ class Block:
     @property
     def flat(self) -> Any:
         """The values as vectors: an array of shape ``(directions, size)``."""
+        if self.rank == 1:
+            return self.values
         return self.values.reshape((self.count, math.prod(self.shape)))
 
     def axes(self, axis: object) -> Any:
@@ -84,7 +86,8 @@ LEAVES.add(Block)
 _rules: dict[Any, Callable] = {}
 _forms: dict[Any, Callable] = {}
 _of_entries: list[Callable[[Function], bool]] = []  # which functions of a library are elementwise
-_of_stacks: set[Function] = set()  # whose pushforwards take a stack of tangents
+# Functions whose pushforwards take a stack of tangents, and the axes that their values may have.
+_of_stacks: dict[Function, float] = {}
 # Of two operands, as the operators of Python and as ufuncs.
 ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv,
@@ -127,20 +130,25 @@ def entry_by_entry(is_so: Callable[[Function], bool]) -> Callable[[Function], bo
     return is_so
 
 
-def pushes_stacks(*functions: Function) -> None:
+def pushes_stacks(*functions: Function, most: float = 2) -> None:
     """Let pushforwards of functions of matrices take the tangents of one matrix as a stack.
 
     Their formulas broadcast over axes in front of those of a matrix, as NumPy's linear algebra
-    does: all directions are computed at once, without looking at each operation.
+    does: all directions are computed at once, without looking at each operation. Values of more
+    axes than ``most`` are stacks themselves.
     """
-    _of_stacks.update(functions)
+    _of_stacks.update(dict.fromkeys(functions, most))
 
 
 def takes_stack(f: Function, values: Iterable) -> bool:
     """Say whether the pushforward of ``f`` at ``values``, one matrix each, takes stacks."""
-    if type(f).__hash__ is None or f not in _of_stacks:
-        return False
-    return all(len(shape_of(x)) <= 2 for x in values)
+    most = None if type(f).__hash__ is None else _of_stacks.get(f)
+    if most is None or most == math.inf:
+        return most is not None
+    for x in values:  # noqa: SIM110  # a generator takes longer
+        if len(shape_of(x)) > most:
+            return False
+    return True
 
 
 def by_entries(f: Function, args: tuple, kwargs: dict) -> Any:
@@ -253,8 +261,9 @@ def _by_declaration(kind: Any, f: Function, args: tuple, options: dict) -> Any:
     if not kind.axes or type(args[0]) is not Block:
         return NotImplemented
     (x,) = args
-    shifts = {name: options.get(name, default) for name, default in kind.axes.items()}
-    return f(x.values, **options | {name: x.axes(axis) for name, axis in shifts.items()})
+    shifts = {name: x.axes(options.get(name, default)) for name, default in kind.axes.items()}
+    for_type, quick = kind.at_once
+    return (quick if type(x.values) is for_type else f)(x.values, **options | shifts)
 
 
 def _entry_by_entry(f: Function, args: tuple, options: dict) -> Any:
@@ -342,8 +351,8 @@ def _gathered(results: list) -> Any:
 
 def share_in_block(kind: Any, args: tuple, options: dict) -> Any:
     """Return the values of a linear kind's function on ``args``, of which one has a block."""
-    if kind.block is not None and kind.f not in _rules:
-        y = kind.block(*args, **options)
+    if kind.f not in _rules:
+        y = _by_declaration(kind, kind.f, args, options)
         if y is not NotImplemented:
             return y
     return run_on_block(kind.f, args, options).values

@@ -3,6 +3,7 @@
 ``Directions(leaves((w, b)))`` are the unit tangents of the entries of ``w``, then of ``b``.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -18,6 +19,7 @@ from ...config.thresholds import (
     LARGEST_BLOCK,
     LARGEST_PULLED,
     LARGEST_RUN,
+    UNITS_KEPT,
 )
 from ..annotations import Tangentlike, Value
 from ..containers import Within, children, fold, iterate_leaves
@@ -133,10 +135,12 @@ class Directions:
     def block(self, begin: int, end: int) -> list:
         """Return the directions ``begin`` to ``end``: one value for each leaf."""
         if self.colors is None:
-            units = np.zeros((end - begin, self.starts[-1]))
-            units.reshape(-1)[begin :: self.starts[-1] + 1] = 1  # np.eye takes three times as long
+            size = self.starts[-1]
+            kept = size <= UNITS_KEPT
+            units = _units(size)[begin:end].copy() if kept else np.eye(end - begin, size, begin)
             if self.plain:
-                return [Block(units.reshape(end - begin, *shape_of(self.sources[0])))]
+                shape = shape_of(self.sources[0])
+                return [Block(units if len(shape) == 1 else units.reshape(end - begin, *shape))]
         else:
             units = np.equal.outer(np.arange(begin, end), self.colors)
         values: list[Any] = []
@@ -162,6 +166,9 @@ class Directions:
                 value.reshape(-1)[place] = 1j if turn else 1
             values.append(value if is_array(x) else value[()])
         return values
+
+
+_units = functools.cache(np.eye)  # all unit directions of so many numbers, to be copied
 
 
 class GivenDirections:

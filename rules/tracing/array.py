@@ -107,10 +107,14 @@ def _is_whole_mask(index: Index, x: Value) -> bool:
 
 def _in_place(operation: Callable) -> Callable:
     def operate(self: Any, other: Value) -> Value:
-        if not is_computed_with(type(other), self):
-            raise refusal("in-place class", cls=type(other).__name__)
-        y = entries_of(operation(self, in_place_operand(other)))
-        if not np.can_cast(dtype_of(y) or float, self.dtype, "same_kind"):
+        if not isinstance(other, Traced):
+            if not is_computed_with(type(other), self):
+                raise refusal("in-place class", cls=type(other).__name__)
+            other = in_place_operand(other)
+        y = operation(self, other)
+        y = y if isinstance(y, Traced) else entries_of(y)
+        dtype = dtype_of(y)
+        if dtype is not self.dtype and not np.can_cast(dtype or float, self.dtype, "same_kind"):
             raise refusal("in-place dtype", y=describe(y), dtype=self.dtype)
         if not take_over(_without_buffers(self), y):
             self[...] = y

@@ -102,7 +102,9 @@ def mark_views(y: Value, args: tuple) -> None:
 
     So a write into either is refused, which would have to be seen in the other.
     """
-    for part in (y,) if type(y) in LEAVES else iterate_leaves(y):
+    flat = isinstance(y, tuple) and LEAVES.issuperset(map(type, y))
+    parts: Any = (y,) if type(y) in LEAVES else y if flat else iterate_leaves(y)
+    for part in parts:
         if not _is_array(part):
             continue
         memory = bare(part)

@@ -82,7 +82,10 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     def reads(*args: Any, **kwargs: Any) -> Any:
         if a_run() is None:
             return f(*args, **kwargs)
-        args = tuple([_as_read(x, read) for x in args])
+        for x in args:  # nearly always there is nothing to be read
+            if type(x) not in LEAVES or (type(x) is np.ndarray and x.dtype is OBJECT):
+                args = tuple([_as_read(x, read) for x in args])
+                break
         if kwargs:
             kwargs = {name: _as_read(x, read) for name, x in kwargs.items()}
         y = f(*args, **kwargs)

@@ -148,6 +148,11 @@ PARTS = (
     lambda x: x.transpose(*range(x.ndim)[::-1]), lambda x: np.sum(x, axis=-1, where=x > 0.0),
     lambda x: np.swapaxes(x, 0, -1), lambda x: np.cumsum(x, axis=0), lambda x: x.astype(float),
     lambda x: np.roll(x, 1), lambda x: np.tile(x, 2), lambda x: np.clip(x, -1.0, 1.0),
+    lambda x: np.where(x > 0.0, x, 0.0), lambda x: np.where(x > 0.0, -x, x[..., ::-1] * 2),
+    lambda x: x * np.searchsorted(np.ones(2), x), lambda x: np.where(x > 1, 2.0, np.ones(3)) * x,
+    lambda x: np.convolve(x.ravel(), np.ones(2), mode="same"), lambda x: x - x[..., ::-1],
+    lambda x: np.ones(3) + x.reshape(-1)[0], lambda x: x.reshape(-1)[-1] - np.ones((2, 1)),
+    lambda x: np.convolve(np.ones(4), x.ravel(), "valid") - np.abs(x.ravel()[0]),
 )  # fmt: skip
 PRODUCTS = (
     operator.matmul, operator.matmul, np.matmul, np.dot, np.outer, np.inner, np.vdot, np.kron,
@@ -262,7 +267,7 @@ def added_in_place(x):
         kept = state[::-1]
         state *= given + 1.0
         flow += state
-        state -= kept
+        state -= kept * len(flow)
     given += flow
     given[1] = state[2]
     return given * state + flow

@@ -22,6 +22,7 @@ from ... import (
     own_valued,
     pair_rule,
     pattern_rule,
+    shape_of,
     value,
     zeros_pass,
 )
@@ -190,7 +191,7 @@ def for_each(f):
 
 
 def as_1d(x):
-    return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
+    return x if shape_of(x) else np.reshape(x, (1,))
 
 
 def as_2d(x):

@@ -44,7 +44,8 @@ def convolve_block(a, v, mode="full"):
     count, n = x.values.shape
     m = kernel.size
     full = m + n - 1
-    if min(count, m, n) == 0 or not np.isfinite(x.values if n <= m else kernel).all():
+    finite = np.isfinite(x.values if n <= m else kernel)
+    if min(count, m, n) == 0 or np.count_nonzero(finite) < finite.size:
         return NotImplemented
     if n <= m:  # row j: the kernel, j places later
         padded = np.zeros(m + 2 * (n - 1), kernel.dtype)

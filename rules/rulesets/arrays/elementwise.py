@@ -27,6 +27,7 @@ from ... import (
     second,
     value,
 )
+from ...shapes import FLOATS
 from .quotients import kink, quotient
 from .ties import choice_by, shares_of
 
@@ -106,17 +107,29 @@ def sign_of(a, b):
     return larger(a, b) - larger(b, a)
 
 
-def conj_of_sign(x):
+PLUS_ONE, MINUS_ONE = np.float64(1), np.float64(-1)
+
+
+def has_sign(x):
+    """Say whether ``x`` is a real number that is apart from the tie at 0."""
+    return type(x) in FLOATS and (x < 0 or x > 0)
+
+
+def conj_of_sign(_, x):
     """The partial of ``abs``: of real numbers it is the larger of ``x`` and ``-x``."""
+    number = value(x)
+    if has_sign(number):
+        return MINUS_ONE if number < 0 else PLUS_ONE
     if not is_traced(x):
         return np.conj(np.sign(x))
-    if np.iscomplexobj(value(x)):
+    if np.iscomplexobj(number):
         return np.conj(np.sign(x) + kink(x, x == 0))
     return shares_of(sign_of, x, -x)
 
 
 def abs_branch(y, x):
-    return y if np.iscomplexobj(value(x)) else choice_by(larger)(y, x, -x)
+    number = value(x)
+    return y if has_sign(number) or np.iscomplexobj(number) else choice_by(larger)(y, x, -x)
 
 
 def known(a, b):
@@ -142,8 +155,8 @@ scalar_rule(np.fmax, lambda _, a, b: shares_of(larger_known, a, b),
 scalar_rule(np.fmin, lambda _, a, b: shares_of(smaller_known, a, b),
             lambda _, a, b: shares_of(smaller_known, a, b, 1), branch=choice_by(smaller_known))
 
-scalar_rule(np.absolute, lambda _, x: conj_of_sign(x), branch=abs_branch)
-scalar_rule(np.fabs,     lambda _, x: conj_of_sign(x), branch=abs_branch)
+scalar_rule(np.absolute, conj_of_sign, branch=abs_branch)
+scalar_rule(np.fabs, conj_of_sign, branch=abs_branch)
 # fmt: on
 
 

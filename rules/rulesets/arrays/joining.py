@@ -70,8 +70,10 @@ def concatenate_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
 
 def joined(arrays):
     """Return the values of every part, directions first, and the rank of one value."""
-    count = next(x.count for x in arrays if type(x) is Block)
-    parts = [spread(x, count) for x in arrays]
+    parts = [x.values for x in arrays if type(x) is Block]
+    if len(parts) < len(arrays):
+        count = shape_of(parts[0])[0]
+        parts = [spread(x, count) for x in arrays]
     return parts, len(shape_of(parts[0])) - 1
 
 

@@ -340,8 +340,8 @@ def outer_block(a, b):
     if type(a) is Block and type(b) is Block:
         return NotImplemented
     if type(a) is Block:
-        return a.flat[:, :, None] * np.ravel(b)
-    return np.ravel(a)[:, None] * b.flat[:, None]
+        return a.flat[:, :, None] * raveled(b)
+    return raveled(a)[:, None] * b.flat[:, None]
 
 
 def outer_pattern(a, b):
@@ -349,7 +349,9 @@ def outer_pattern(a, b):
 
 
 def raveled(x):
-    return Pattern((x.size,), x.rows) if type(x) is Pattern else np.ravel(x)
+    if type(x) is Pattern:
+        return Pattern((x.size,), x.rows)
+    return x if type(x) is np.ndarray and x.ndim == 1 else np.ravel(x)
 
 
 for _outer in (np.outer, np.linalg.outer):

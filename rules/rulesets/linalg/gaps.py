@@ -38,7 +38,8 @@ def over_gaps(x, w):
     """
     if type(x) is type(w) is np.ndarray:
         gaps = w[..., None, :] - w[..., None]
-        close = np.abs(gaps) <= rounding(w)[..., None]
+        largest = np.maximum.reduce(np.abs(w), -1, initial=0.0)[..., None, None]
+        close = np.abs(gaps) <= w.shape[-1] * np.finfo(w.dtype).eps * largest
         if np.count_nonzero(close) == w.size:  # none is equal but to itself, as nearly always
             gaps[close] = 1
             return np.where(close, 0, x / gaps)

@@ -15,10 +15,22 @@ def lower(n):
     return np.tri(n, dtype=bool), 1 - np.eye(n) / 2
 
 
+@functools.cache
+def places_read(n, triangle):
+    """Return for each entry of a symmetric matrix where it is read in one triangle, row by row."""
+    rows, columns = np.indices((n, n))
+    first, second = np.maximum(rows, columns), np.minimum(rows, columns)
+    return first * n + second if triangle == "L" else second * n + first
+
+
+def is_small(x):
+    """Say whether ``x`` holds matrices of few floats: masks of NumPy's take as long as the rest."""
+    return type(x) is np.ndarray and x.shape[-1] <= MASKS_KEPT and x.dtype == np.float64
+
+
 def half_lower(x):
     """Return the lower triangle with half the diagonal; as a linear map its own transpose."""
-    is_small = type(x) is np.ndarray and x.shape[-1] <= MASKS_KEPT
-    if is_small and x.dtype == np.float64:  # NumPy makes the triangle anew each time
+    if is_small(x):
         inside, halves = lower(x.shape[-1])
         return np.where(inside, x * halves, 0.0)
     one = dtype_of(x).type(1)
@@ -38,6 +50,9 @@ def doubled(x):
 
 def from_triangle(x, triangle):
     """Return the hermitian matrix that LAPACK reads in one triangle of ``x``."""
+    if is_small(x):
+        *stack, n, _ = x.shape
+        return x.reshape((*stack, n * n)).take(places_read(n, triangle.upper()), -1)
     return doubled(half(x, triangle))
 
 

@@ -5,26 +5,30 @@ linear in the coefficients; in a coordinate they are polynomials between the pix
 Source: Unser (1999), splines, a perfect fit for signal and image processing.
 """
 
-import functools
-import itertools
 import math
 
 import numpy as np
 from scipy import ndimage, special
 
 from .... import (
+    AbstractZero,
+    NoTangent,
+    ProjectTo,
     array_of,
     composed,
+    frule,
     is_traced,
-    library_value,
-    linear_rule,
-    pair_rule,
     primitive,
+    pushes_stacks,
+    rrule,
+    thunk,
     value,
     with_values,
 )
+from ...arrays.products import conj
 from ..followed import linear_pair
 from .boundaries import CONSTANT_MODES, checked, per_axis
+from .meeting import Meeting
 
 # ---- from pixels to coefficients ------------------------------------------------------------
 
@@ -66,160 +70,69 @@ def spline_filter(input, order=3, output=np.float64, mode="mirror"):
     return input
 
 
-# ---- the splines that meet at a place -------------------------------------------------------
-
-
-def mapped(x, n, mode):
-    """Return the source of a coordinate beyond the borders, and the derivative of the source."""
-    if mode in ("constant", "grid-constant", "nearest"):
-        return x, np.ones_like(x)
-    if n == 1:
-        return np.zeros_like(x), np.where(x == 0, 1.0, 0.0)
-    if mode == "wrap":
-        turned = np.where(x < 0, x + (n - 1) * (np.trunc(-x / (n - 1)) + 1), x % (n - 1))
-        return np.where((x < 0) | (x > n - 1), turned, x), np.ones_like(x)
-    if mode == "grid-wrap":
-        return np.where((x < 0) | (x > n - 1), x % n, x), np.ones_like(x)
-    if mode == "mirror":
-        turned = x % (2 * n - 2)
-        back = np.where(x < 0, turned > n - 1, turned >= n)
-        return np.where(back, 2 * n - 2 - turned, turned), np.where(back, -1.0, 1.0)
-    turned = x % (2 * n)
-    back = turned > n - 0.5
-    return np.where(back, 2 * n - 1 - turned, turned), np.where(back, -1.0, 1.0)
-
-
-def mapped_index(k, n, mode):
-    """From where the coefficient of an index beyond the borders is taken; -1 from nowhere."""
-    if mode == "grid-constant":
-        return np.where((k < 0) | (k >= n), -1, k)
-    if mode == "nearest":
-        return np.clip(k, 0, n - 1)
-    if n == 1:
-        return np.zeros_like(k)
-    if mode == "grid-wrap":
-        return k % n
-    if mode in ("reflect", "grid-mirror"):
-        turned = k % (2 * n)
-        return np.where(turned >= n, 2 * n - 1 - turned, turned)
-    turned = k % (2 * n - 2)
-    return np.where(turned >= n, 2 * n - 2 - turned, turned)
-
-
-@functools.cache
-def spline_pieces(order, times=0):
-    """Coefficients of powers of u: what each of the splines that meet at a place is there.
-
-    They are differentiated so many times. Each is a sum of truncated powers,
-    ``(-1)**k C(n + 1, k) (u + a)**n / n!``; u is in [0, 1), or in [-1/2, 1/2) for an even order.
-    """
-    if times:
-        pieces = spline_pieces(order, times - 1)
-        return pieces[1:] * np.arange(1, len(pieces))[:, None]
-    pieces = np.zeros((order + 1, order + 1))
-    for tap, k in itertools.product(range(order + 1), range(order + 2)):
-        a = order // 2 - tap + (order + 1) / 2 - k
-        if a > -0.25:
-            factor = (-1) ** k * math.comb(order + 1, k) / math.factorial(order)
-            for power in range(order + 1):
-                pieces[power, tap] += factor * math.comb(order, power) * a ** (order - power)
-    pieces.flags.writeable = False
-    return pieces
-
-
-@primitive
-def spline_weights(u, *, order, times=0):
-    """The splines that meet at ``u``, differentiated so many times: (..., order + 1)."""
-    pieces = spline_pieces(order, times)
-    powers = np.ones((*np.shape(u), len(pieces)))
-    for k in range(1, len(pieces)):
-        np.multiply(powers[..., k - 1], u, out=powers[..., k])
-    return powers @ pieces
-
-
-@pair_rule(spline_weights)
-def spline_weights_pair(spline_weights, u, *, order, times=0):
-    slopes = spline_weights(u, order=order, times=times + 1)
-
-    def spline_weights_pushforward(udot):
-        return slopes * np.expand_dims(udot, -1)
-
-    def spline_weights_pullback(ybar):
-        return np.sum(slopes * ybar, axis=-1)
-
-    y = spline_weights(u, order=order, times=times)
-    return y, spline_weights_pushforward, spline_weights_pullback
-
-
-def places_along(x, n, order, mode):
-    """Return the splines that meet at plain coordinates ``x``, and the distance to the first.
-
-    In this order: that distance, its slope, the indices of the splines, and whether each of these
-    lies inside of the image.
-    """
-    x = np.asarray(x, float)
-    at, slope = mapped(x, n, mode)
-    start = np.floor(at if order % 2 else at + 0.5)
-    index = mapped_index(start.astype(int)[..., None] - order // 2 + np.arange(order + 1), n, mode)
-    inside = index >= 0
-    if mode == "constant":
-        inside = inside & ((x >= 0) & (x <= n - 1))[..., None]
-    return at - start, slope, index, inside
-
-
-def along(x, n, order, mode):
-    """The indices of the splines that meet at coordinates ``x``, and what they are there."""
-    distance, slope, index, inside = library_value(places_along, (x, n, order, mode), {})
-    weights = spline_weights(with_values(slope * x, distance), order=order)
-    if not np.all(inside):
-        weights, index = np.where(inside, weights, 0.0), np.where(inside, index, 0)
-    return index, weights
-
-
-def meeting(shape, coordinates, order, mode):
-    """Indices into the flat image, and for each axis the splines there, to be multiplied."""
-    found = [along(x, n, order, mode) for x, n in zip(coordinates, shape)]
-    strides = np.cumprod([1, *shape[:0:-1]])[::-1]
-    flat, ndim = 0, len(shape)
-    factors = []
-    for k, (index, weights) in enumerate(found):
-        to = (*np.shape(index)[:-1], *(order + 1 if j == k else 1 for j in range(ndim)))
-        flat = flat + index.reshape(to) * strides[k]
-        factors.append(np.reshape(weights, to))
-    return flat, factors
-
-
 # ---- values ---------------------------------------------------------------------------------
 
 
 @primitive
-def sampled(c, coordinates, order, mode):
-    """Sum the splines with coefficients ``c`` at ``coordinates``, which do not move."""
-    return ndimage.map_coordinates(c, coordinates, order=order, mode=mode, prefilter=False)
+def interpolated(c, x, order, mode, times):
+    """Sum the splines with coefficients ``c`` at ``x``, differentiated so many times along each."""
+    if any(times):
+        return Meeting(np.shape(c), x, order, mode).sums(c, [times])[0]
+    return ndimage.map_coordinates(c, x, order=order, mode=mode, prefilter=False)
 
 
 @primitive
-def sampled_back(ybar, coordinates, shape, order, mode):
-    flat, factors = meeting(shape, coordinates, order, mode)
-    weights = math.prod(factors[1:], start=factors[0])
-    terms = weights * np.reshape(ybar, ybar.shape + (1,) * len(shape))
-
-    def total(terms):
-        return np.bincount(flat.ravel(), terms.ravel(), math.prod(shape)).reshape(shape)
-
-    if np.iscomplexobj(ybar):
-        return total(terms.real) + 1j * total(terms.imag)
-    return total(terms)
+def interpolated_back(ybar, x, shape, order, mode, times):
+    return Meeting(shape, x, order, mode).back(ybar, times)
 
 
-@linear_rule(sampled)
-def sampled_transpose(ybar, space, coordinates=None, order=3, mode="constant"):
-    return sampled_back(ybar, coordinates, space.shape, order, mode)
+def slopes_of(c, x, order, mode, times):
+    """The derivatives of ``interpolated`` in each of the coordinates."""
+    each = [(*times[:k], times[k] + 1, *times[k + 1 :]) for k in range(len(times))]
+    if type(c) is type(x) is np.ndarray:  # all of them from the same splines
+        return np.stack(Meeting(c.shape, x, order, mode).sums(c, each))
+    return np.stack([interpolated(c, x, order, mode, more) for more in each])
 
 
-@linear_rule(sampled_back)
-def sampled_back_transpose(xbar, space, coordinates=None, shape=None, order=3, mode="constant"):
-    return sampled(xbar, coordinates, order, mode)
+@frule.register(interpolated)
+def interpolated_frule(tangents, interpolated, c, x, *fixed):
+    _, cdot, xdot, *_ = tangents
+    ydot = cdot
+    if not isinstance(cdot, AbstractZero):
+        several = np.ndim(cdot) > np.ndim(c)  # directions
+        rows = cdot if several else (cdot,)
+        each = [interpolated(row, x, *fixed) for row in rows]
+        ydot = np.stack(each) if several else each[0]
+    if not isinstance(xdot, AbstractZero):
+        ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=-np.ndim(x))
+    return interpolated(c, x, *fixed), ydot
+
+
+pushes_stacks(interpolated, most=math.inf)
+
+
+@rrule.register(interpolated)
+def interpolated_rrule(interpolated, c, x, *fixed):
+    project_c, project_x = ProjectTo(c), ProjectTo(x)
+
+    def interpolated_pullback(ybar):
+        cbar = thunk(lambda: project_c(interpolated_back(ybar, x, project_c.shape, *fixed)))
+        xbar = thunk(lambda: project_x(conj(slopes_of(c, x, *fixed)) * ybar))
+        return NoTangent(), cbar, xbar, *[NoTangent()] * len(fixed)
+
+    return interpolated(c, x, *fixed), interpolated_pullback
+
+
+@rrule.register(interpolated_back)
+def interpolated_back_rrule(back, ybar, x, shape, *fixed):
+    project_y, project_x = ProjectTo(ybar), ProjectTo(x)
+
+    def interpolated_back_pullback(cbar):
+        ybarbar = thunk(lambda: project_y(interpolated(cbar, x, *fixed)))
+        xbar = thunk(lambda: project_x(conj(ybar) * slopes_of(cbar, x, *fixed)))
+        return NoTangent(), ybarbar, xbar, *[NoTangent()] * (1 + len(fixed))
+
+    return back(ybar, x, shape, *fixed), interpolated_back_pullback
 
 
 def at_coordinates(x, coordinates, order, mode, prefilter):
@@ -229,11 +142,9 @@ def at_coordinates(x, coordinates, order, mode, prefilter):
             x = np.pad(x, 12, "edge" if mode == "nearest" else "constant")
             coordinates = coordinates + 12
         x = spline_filter(x, order, mode=mode)
-    if not is_traced(coordinates):
-        return sampled(x, coordinates, order, mode)
-    flat, factors = meeting(np.shape(x), coordinates, order, mode)
-    terms = np.take(np.ravel(x), flat) * math.prod(factors[1:], start=factors[0])
-    return np.sum(terms, axis=tuple(range(-np.ndim(x), 0)))
+    if np.iscomplexobj(value(coordinates)):  # whose real part SciPy takes
+        coordinates = np.real(coordinates)
+    return interpolated(x, coordinates, order, mode, (0,) * np.ndim(x))
 
 
 def over_constant(cval, x, coordinates, order, mode, prefilter):

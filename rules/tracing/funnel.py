@@ -12,7 +12,7 @@ from ...config import LostDerivativeError, MutationError
 from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
-from ..shapes import is_lazy
+from ..shapes import dtype_of, is_lazy
 from .level import Traced, innermost
 from .views import bare
 
@@ -247,13 +247,33 @@ def array_of(x: Value, dtype: DTypeLike | None = None, **options: Any) -> Any:
     return stacked if dtype is None else as_dtype(stacked, dtype)
 
 
+_INTEGERS = np.dtype(int)
+_EXACT = 1 << 53  # up to which all integers are floats
+
+
+def _beside_floats(parts: list) -> list:
+    """Return parts of an array with floats for integers, as NumPy has them beside traced floats.
+
+    Joins of floats alone are the ones that take a short way.
+    """
+    if not any(isinstance(p, Traced) and dtype_of(p).kind in "fc" for p in parts):
+        return parts
+
+    def part(p: Any) -> Any:
+        if type(p) is int:
+            return float(p) if -_EXACT <= p <= _EXACT else p
+        return p.astype(float) if type(p) is np.ndarray and p.dtype is _INTEGERS else p
+
+    return list(map(part, parts))
+
+
 def _stack(x: Value) -> Any:
     if not isinstance(x, list | tuple):
         return x
     parts = [_stack(part) for part in x]
     if innermost(parts) is None:
         return np.array(parts)
-    y = np.stack(parts)
+    y = np.stack(_beside_floats(parts))
     # NumPy's array lies in C order, where np.stack keeps that of its parts.
     plain = bare(y)
     return y if type(plain) is not np.ndarray or plain.flags.c_contiguous else np.copy(y, "C")

@@ -22,7 +22,7 @@ from ..containers import LEAVES, children, iterate_leaves, map_leaves
 from ..shapes import dtype_of, shape_of
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
-from ..tracing.funnel import array_of
+from ..tracing.funnel import array_of, shown
 from ..tracing.operands import is_array
 
 
@@ -188,6 +188,7 @@ def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
     """Call ``f`` once for all directions, by its batch form; NotImplemented where it has none."""
     if kwargs and blocks_in(kwargs.values()):
         return NotImplemented
+    f = shown(f)
     kind = frule.kind_of(f)
     if _is_elementwise(f, kind) and f not in _forms:
         y = _entry_by_entry(f, args, kwargs)

@@ -26,7 +26,15 @@ def weighted_counts(weights, x, minlength):
     return np.bincount(x, weights, minlength) + 0.0  # of no numbers they are integers
 
 
-@linear_rule(weighted_counts)
+def counts_in_block(weights, x, minlength):
+    """Give each direction places of its own, one after the other."""
+    size = max(minlength, np.max(x, initial=-1) + 1)
+    places = np.ravel(x + size * np.arange(weights.count)[:, None])
+    flat = weighted_counts(np.ravel(weights.values), places, size * weights.count)
+    return np.reshape(flat, (weights.count, size))
+
+
+@linear_rule(weighted_counts, block=counts_in_block)
 def weighted_counts_transpose(ybar, space, x, minlength):
     return np.take(ybar, x)
 

@@ -42,8 +42,8 @@ def differences_pattern(x, n, axis):
     return x
 
 
-@linear_rule(differences, pattern=differences_pattern)
-def differences_transpose(ybar, space, n, axis):
+@linear_rule(differences, axes="axis", pattern=differences_pattern)
+def differences_transpose(ybar, space, n=1, axis=-1):
     if 0 in shape_of(ybar):  # of as many entries as n, or fewer
         return np.zeros_like(ybar, shape=space.shape)
     ybar = in_lanes(ybar, axis)

@@ -154,16 +154,25 @@ def transposes(transform_of):
         yield f"{name}2", in_two_axes(several)
 
 
+def axes_of(a, s, axes):
+    """Return the axes of a block's values over which a transform goes."""
+    if axes is None:
+        axes = range(a.rank) if s is None else range(a.rank - np.size(s), a.rank)
+    return tuple(np.atleast_1d(axes).tolist())
+
+
+def over_several_in_block(transform, default):
+    """Return the form of a transform over several axes for blocks of directions."""
+
+    def transform_block(a, s=None, axes=default, **options):
+        return transform(a.values, s=s, axes=a.axes(axes_of(a, s, axes)), **options)
+
+    return transform_block
+
+
 def over_several(transform, transpose, default):
     """Define a transform over several axes, ``default`` if none are given."""
-
-    def axes_of(a, s, axes):
-        if axes is None:
-            axes = range(a.rank) if s is None else range(a.rank - len(s), a.rank)
-        return tuple(axes)
-
-    def transform_block(a, s=None, axes=default, norm=None):
-        return transform(a.values, s, a.axes(axes_of(a, s, axes)), norm)
+    transform_block = over_several_in_block(transform, default)
 
     def transform_pattern(a, s=None, axes=default, norm=None):
         return mixed(transform, a, axes_of(a, s, axes), s, axes)

@@ -353,4 +353,5 @@ def matrix_trace_transpose(ybar, space, offset=0, dtype=None):
 
 linear_rule(np.trace, trace_transpose, adapt=refuse_integers, adds=True, drops=True,
             axes=("axis1", "axis2"))  # fmt: skip
-linear_rule(np.linalg.trace, matrix_trace_transpose, adapt=refuse_integers, adds=True, drops=True)
+linear_rule(np.linalg.trace, matrix_trace_transpose, adapt=refuse_integers, adds=True, drops=True,
+            block=lambda a, **options: np.linalg.trace(a.values, **options))  # fmt: skip

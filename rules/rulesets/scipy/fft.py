@@ -11,7 +11,7 @@ import numpy as np
 from scipy import fft
 
 from ... import composed, linear_rule, non_differentiable, seen
-from ..arrays.fft import OTHER_NORM, fit, transformed, transposes
+from ..arrays.fft import OTHER_NORM, fit, over_several_in_block, transformed, transposes
 from .followed import followed
 from .traced_objects import NO_RULE
 
@@ -35,12 +35,20 @@ def kept_as_it_is(x, overwrite_x=False, **options):
     return options
 
 
+def in_blocks(name):
+    """Return by what a transform runs on a block: its axis, or its axes."""
+    if name[-1] not in "n2":
+        return {"axes": "axis"}
+    default = (-2, -1) if name[-1] == "2" else None
+    return {"block": over_several_in_block(OWN[name], default)}
+
+
 # ---- Fourier transforms -----------------------------------------------------------------------
 
 OWN: dict[str, Any] = {}
 for _name, _transpose in transposes(OWN.__getitem__):
     OWN[_name] = followed(getattr(fft, _name))
-    linear_rule(OWN[_name], _transpose, adapt=kept_as_it_is)
+    linear_rule(OWN[_name], _transpose, adapt=kept_as_it_is, **in_blocks(_name))
 fft_, ifft, rfft, irfft = map(OWN.__getitem__, ("fft", "ifft", "rfft", "irfft"))
 
 
@@ -121,7 +129,7 @@ for _name, _transposes in (
 ):
     for _transform, _transpose in zip((_name, f"{_name}n"), _transposes):
         OWN[_transform] = followed(getattr(fft, _transform))
-        linear_rule(OWN[_transform], _transpose, adapt=kept_as_it_is)
+        linear_rule(OWN[_transform], _transpose, adapt=kept_as_it_is, **in_blocks(_transform))
 
 
 # ---- Hankel transforms ----------------------------------------------------------------------

@@ -5,6 +5,7 @@ each with a rule is composed of a primitive that does the same.
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from ... import composed, linear_rule, primitive
@@ -17,21 +18,37 @@ def followed(f: Any) -> Any:
     return own
 
 
-def linear_pair(f: Any, adjoint: Callable, constants: tuple = (), **declared: Any) -> Any:
+def linear_pair(
+    f: Any, adjoint: Callable, constants: tuple = (), axis: int | None = None, **declared: Any
+) -> Any:
     """Declare that ``f`` is linear in its first argument, and return its primitive.
 
     ``adjoint(ybar, space, **options)`` computes with plain arrays as it likes: derivatives of it
-    are seen to here, because ``f`` is the adjoint of its adjoint.
+    are seen to here, because ``f`` is the adjoint of its adjoint. Where ``axis`` is given, which is
+    the default of their option of this name, both run along that axis of arrays of any rank: on
+    all directions of a block at once.
     """
     forwards, backwards = followed(f), primitive(adjoint)
 
     def forwards_transpose(ybar, space, **options):
         return backwards(ybar, space, **options)
 
+    def along_one(x, options):
+        return options | {"axis": x.axes(options.get("axis", axis))}
+
+    def forwards_block(x, **options):
+        return f(x.values, **along_one(x, options))
+
+    def backwards_block(ybar, space, **options):
+        led = SimpleNamespace(shape=(ybar.count, *space.shape), dtype=space.dtype)
+        return adjoint(ybar.values, led, **along_one(ybar, options))
+
     def backwards_transpose(xbar, _, space, **options):
         linear = {name: x for name, x in options.items() if name not in constants}
         return forwards(xbar, **linear)
 
-    linear_rule(forwards, forwards_transpose, constants=constants, **declared)
-    linear_rule(backwards, backwards_transpose)
+    blocks = (None, None) if axis is None else (forwards_block, backwards_block)
+    declared |= {"constants": constants, "block": blocks[0]}
+    linear_rule(forwards, forwards_transpose, **declared)
+    linear_rule(backwards, backwards_transpose, block=blocks[1])
     return forwards

@@ -55,7 +55,7 @@ def spline_filter1d_adjoint(ybar, space, order=3, axis=-1, output=None, mode="mi
     return weights * ndimage.spline_filter1d(ybar / weights, order, axis, dtype, mode)
 
 
-spline_filter1d = linear_pair(ndimage.spline_filter1d, spline_filter1d_adjoint)
+spline_filter1d = linear_pair(ndimage.spline_filter1d, spline_filter1d_adjoint, axis=-1)
 
 
 @composed(ndimage.spline_filter)

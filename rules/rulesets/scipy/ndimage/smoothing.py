@@ -136,7 +136,7 @@ def uniform_filter1d_adjoint(ybar, space, size=None, axis=-1, output=None, mode=
 
 
 uniform_filter1d = linear_pair(
-    ndimage.uniform_filter1d, uniform_filter1d_adjoint, constants=("cval",)
+    ndimage.uniform_filter1d, uniform_filter1d_adjoint, constants=("cval",), axis=-1
 )
 
 

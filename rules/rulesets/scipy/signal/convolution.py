@@ -10,7 +10,7 @@ import functools
 import numpy as np
 from scipy import signal
 
-from .... import array_of, bilinear_rule, composed, shape_of
+from .... import Block, array_of, bilinear_rule, composed, shape_of
 from ...arrays.products import conj
 from ...arrays.shapes import pad_zeros
 from ..followed import followed
@@ -44,9 +44,24 @@ def correlate_right(ybar, a, b, mode="full", method="auto"):
     return correlate(a, as_full(ybar, a, b, mode), "valid", method)
 
 
+def first_in_block(f):
+    """Return the form of ``f`` for a first operand in a block: the second has one entry along it.
+
+    Of a "valid" mode, and of a block in the second place, it depends on the shapes which goes over
+    which.
+    """
+
+    def block(a, b, mode="full", method="auto"):
+        if type(a) is not Block or type(b) is Block or mode == "valid":
+            return NotImplemented
+        return f(a.values, np.asarray(b)[None], mode, method)
+
+    return block
+
+
 convolve, correlate = followed(signal.convolve), followed(signal.correlate)
-bilinear_rule(convolve, convolve_left, convolve_right)
-bilinear_rule(correlate, correlate_left, correlate_right)
+bilinear_rule(convolve, convolve_left, convolve_right, block=first_in_block(signal.convolve))
+bilinear_rule(correlate, correlate_left, correlate_right, block=first_in_block(signal.correlate))
 
 
 def transforms_pull(own, ybar, a, b, by, mode, axes):
@@ -67,9 +82,21 @@ def transforms_right(own, ybar, a, b, mode="full", axes=None):
     return transforms_pull(own, ybar, a, b, a, mode, axes)
 
 
+def transforms_block(own, a, b, mode="full", axes=None):
+    """All directions at once: along their axis the two operands broadcast."""
+    x, other = (a, b) if type(a) is Block else (b, a)
+    if type(other) is Block or np.ndim(other) != x.rank or x.rank == 0:
+        return NotImplemented
+    if mode == "same" and x is b:  # as the first, which is one for all directions
+        return NotImplemented
+    led = [part.values if type(part) is Block else np.asarray(part)[None] for part in (a, b)]
+    return own(*led, mode, x.axes(axes if axes is None else tuple(np.atleast_1d(axes).tolist())))
+
+
 for _own in map(followed, (signal.fftconvolve, signal.oaconvolve)):
     bilinear_rule(_own, functools.partial(transforms_left, _own),
-                  functools.partial(transforms_right, _own))  # fmt: skip
+                  functools.partial(transforms_right, _own),
+                  block=functools.partial(transforms_block, _own))  # fmt: skip
 
 # ---- in two dimensions, with borders --------------------------------------------------------
 

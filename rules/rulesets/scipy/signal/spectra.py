@@ -26,7 +26,7 @@ def detrend_adjoint(ybar, space, axis=-1, type="linear", bp=0, overwrite_data=Fa
     return signal.detrend(ybar, axis, type, bp)
 
 
-detrended = linear_pair(signal.detrend, detrend_adjoint, adapt=kept_as_it_is)
+detrended = linear_pair(signal.detrend, detrend_adjoint, adapt=kept_as_it_is, axis=-1)
 
 # ---- analytic signals -----------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ def hilbert2_adjoint(ybar, space, N=None, axes=(-2, -1)):
     return analytic_adjoint(ybar, space, hilbert2, axes)
 
 
-linear_pair(signal.hilbert, hilbert_adjoint)
+linear_pair(signal.hilbert, hilbert_adjoint, axis=-1)
 linear_pair(signal.hilbert2, hilbert2_adjoint)
 
 # ---- pieces ---------------------------------------------------------------------------------

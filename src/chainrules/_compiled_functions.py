@@ -1,7 +1,8 @@
-"""Functions that others compiled, as an adopted module has them: of numba and of Cython.
+"""Functions that an adopted module has in another form: compiled, or with a cache of ``functools``.
 
 What numba compiled keeps its Python, which runs where a value is traced. What Cython compiled takes
-NumPy's own arrays: so it is given these for buffers that hold nothing traced.
+NumPy's own arrays: so it is given these for buffers that hold nothing traced. The arguments of a
+cached function are keys, which a traced value cannot be: with one the function itself runs.
 """
 
 import functools
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any
 
-from ._held import Mirror, again, content, plain_names, with_mirrors
+from ._held import Mirror, again, content, made_anew, plain_names, with_mirrors
 from .rules import is_traced
 from .rules.engines.buffers import buffer_if_new, handed_out
 from .rules.known_classes import library_of
@@ -166,4 +167,20 @@ def _with_arrays(compiled: Callable) -> Callable:
             return compiled(*args, **kwargs)
         return buffer_if_new(apart(compiled, *given), given)
 
+    return calls
+
+
+def of_cached(cached: Any) -> Any:
+    """Return what an adopted module has in place of a cached function; None where that stays."""
+    f = cached.__wrapped__
+    if not isinstance(f, FunctionType):
+        return None
+    run = made_anew(f) or f
+
+    @functools.wraps(cached)
+    def calls(*args: Any, **kwargs: Any) -> Any:
+        return (run if is_traced((args, kwargs)) else cached)(*args, **kwargs)
+
+    for name in ("cache_info", "cache_clear", "cache_parameters"):
+        setattr(calls, name, getattr(cached, name))
     return calls

@@ -15,8 +15,8 @@ from ...rules import Traced, children, fold
 from ...rules.containers import LEAVES, Within, _is_cached
 from ...rules.known_classes import registered
 from ..ir.looks import NotRecordable, bits
-from .comparison import slot_of
-from .known_types import is_of_python, slots_of
+from .state.comparison import slot_of
+from .state.known_types import is_of_python, slots_of
 
 _array, _float64 = np.ndarray, np.float64
 LARGEST_COUNTED = 1 << 31

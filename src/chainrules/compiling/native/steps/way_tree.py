@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .assembly.kinds import bits_of
-from .assembly.operation import INPUT, NativeConstant, Operation, Operations
-from .assembly.operations import result_kind, without_power
-from .request import kind_of
+from ..assembly.kinds import bits_of
+from ..assembly.operation import INPUT, NativeConstant, Operation, Operations
+from ..assembly.operations import result_kind, without_power
+from ..request import kind_of
 
 
 class Way(NamedTuple):

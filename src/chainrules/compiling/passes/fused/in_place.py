@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...config.thresholds import SMALL_PART
-from ...rules import getitem, iterate_leaves
-from ...rules.linear.steps import Slot
-from ..ir.dtypes import dtype_of, kind_of_form
-from ..ir.forms import ValueForm
-from ..ir.references import CopyOf, has_slots
-from ..ir.strides import View, as_slice, placed, strides_of
-from ..ir.values import Group, Stored
-from ..native import Operation
-from ..record.recorder import Recorder
+from ....config.thresholds import SMALL_PART
+from ....rules import getitem, iterate_leaves
+from ....rules.linear.steps import Slot
+from ...ir.dtypes import dtype_of, kind_of_form
+from ...ir.forms import ValueForm
+from ...ir.references import CopyOf, has_slots
+from ...ir.strides import View, as_slice, placed, strides_of
+from ...ir.values import Group, Stored
+from ...native import Operation
+from ...record.recorder import Recorder
+from ..factor_sharing import Factor
 from .expansion import Operands
-from .factor_sharing import Factor
 
 if TYPE_CHECKING:
     from .groups import Grouping

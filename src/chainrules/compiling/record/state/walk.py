@@ -22,23 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from ...rules import Traced
-from ...rules.engines.arguments import Transformed
-from ...rules.known_classes import table_of
-from ...rules.rulesets.functions.foreign import Foreign
-from ...rules.signatures import RuleSignature
-from ...rules.table.methods import Methods
-from ...rules.tracing.captured import digest
-from ...rules.tracing.own_classes import OF_NUMPY
-from ..ir.looks import NotRecordable
-from .comparison import (
-    context_of_decimals,
-    is_empty,
-    level_of,
-    slot_of,
-    token_of_classes,
-)
-from .constants import Constants
+from ....rules import Traced
+from ....rules.engines.arguments import Transformed
+from ....rules.known_classes import table_of
+from ....rules.rulesets.functions.foreign import Foreign
+from ....rules.signatures import RuleSignature
+from ....rules.table.methods import Methods
+from ....rules.tracing.captured import digest
+from ....rules.tracing.own_classes import OF_NUMPY
+from ...ir.looks import NotRecordable
+from ..constants import Constants
+from .comparison import context_of_decimals, is_empty, level_of, slot_of, token_of_classes
 from .generators import RANDOM, bits_of_generator
 from .known_types import is_leaf, is_of_python, is_simple_ctype, slots_of, solid
 from .state_guard import BASES, CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYPE, StateGuard

@@ -9,20 +9,20 @@ import operator
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ...config.numpy_warnings import telling_user
-from ...config.thresholds import STRETCH_SHORT, STRETCH_STEPS, STRETCHES
-from ...rules import iterate_leaves
-from ...rules.linear.steps import Slot, part_at
-from ..ir.forms import ValueForm
-from ..ir.looks import STRUCTURE, TRUTHS, Look
-from ..ir.references import CopyOf
-from ..ir.scalars import FLOATS, Names, NotLowered, refuse_last_bits
-from ..native import Request
-from ..native.assembly.operation import INPUT, Operation
-from ..record.recorder import Recorder
+from ....config.numpy_warnings import telling_user
+from ....config.thresholds import STRETCH_SHORT, STRETCH_STEPS, STRETCHES
+from ....rules import iterate_leaves
+from ....rules.linear.steps import Slot, part_at
+from ...ir.forms import ValueForm
+from ...ir.looks import STRUCTURE, TRUTHS, Look
+from ...ir.references import CopyOf
+from ...ir.scalars import FLOATS, Names, NotLowered, refuse_last_bits
+from ...native import Request
+from ...native.assembly.operation import INPUT, Operation
+from ...record.recorder import Recorder
+from ..source import Run, Writer, defined
 from .scalar_program import NativeLine
 from .scalar_trace import ScalarTrace
-from .source import Run, Writer, defined
 
 _PARTS = (operator.getitem, part_at)  # of a result with several
 

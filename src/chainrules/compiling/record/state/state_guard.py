@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import COMPARED_PLACES
-from ..ir.looks import NotRecordable, bits
+from ....config.thresholds import COMPARED_PLACES
+from ...ir.looks import NotRecordable, bits
 
 NOTHING = object()
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import SMALL_MATRIX
-from ..ir.forms import ValueForm
-from ..ir.scalars import Names, NotLowered, settings
+from ....config.thresholds import SMALL_MATRIX
+from ...ir.forms import ValueForm
+from ...ir.scalars import Names, NotLowered, settings
 from .small_matrices import Factors, Matrix, cholesky, factorized, inverse_of_lower
 
 

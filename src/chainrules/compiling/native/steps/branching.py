@@ -7,14 +7,14 @@ within a way is written into it.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .assembly.assembler import FunctionText, Lanes, Module
-from .assembly.operation import INPUT
-from .assembly.operations import emit
-from .entry import make_callable
-from .kernel import code_of
-from .limits import CAREFUL_OPERATIONS, NESTED_ROUNDS
-from .locks import making
-from .request import kind_of
+from ..assembly.assembler import FunctionText, Lanes, Module
+from ..assembly.operation import INPUT
+from ..assembly.operations import emit
+from ..entry import make_callable
+from ..kernel import code_of
+from ..limits import CAREFUL_OPERATIONS, NESTED_ROUNDS
+from ..locks import making
+from ..request import kind_of
 from .way_tree import GuardNode, NestedLoop, NestedResult, SharedValues, WayTree
 
 

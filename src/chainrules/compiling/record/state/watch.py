@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
 from typing import Any
 
-from ..ir.looks import NotRecordable
-from ..native.entry import layout
-from ..native.profiling import KnownCode, native_profile
+from ...ir.looks import NotRecordable
+from ...native.entry import layout
+from ...native.profiling import KnownCode, native_profile
 from .bytecode import codes_in
 from .captured_state import COPYING, Captured, closed_over, refused
 from .stateful import is_constant_code, is_library, is_pure_path

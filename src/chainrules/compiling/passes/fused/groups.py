@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config.thresholds import FUSED_STEPS, LOOP_ARRAYS, LOOP_ENTRIES, MANY_STEPS
-from ...rules import getitem
-from ...rules.linear.steps import Slot
-from ...rules.rulesets.arrays.indexing import scatter
-from ...rules.tracing.funnel import astype, entry
-from ...rules.tracing.writing import written
-from ..ir.dtypes import PARTS, kind_of_form, operation_of
-from ..ir.forms import ValueForm
-from ..ir.lowering import Lowering, lowering_of
-from ..ir.references import CopyOf
-from ..ir.scalars import NotLowered
-from ..ir.strides import (
+from ....config.thresholds import FUSED_STEPS, LOOP_ARRAYS, LOOP_ENTRIES, MANY_STEPS
+from ....rules import getitem
+from ....rules.linear.steps import Slot
+from ....rules.rulesets.arrays.indexing import scatter
+from ....rules.tracing.funnel import astype, entry
+from ....rules.tracing.writing import written
+from ...ir.dtypes import PARTS, kind_of_form, operation_of
+from ...ir.forms import ValueForm
+from ...ir.lowering import Lowering, lowering_of
+from ...ir.references import CopyOf
+from ...ir.scalars import NotLowered
+from ...ir.strides import (
     View,
     has_order,
     is_same,
@@ -26,12 +26,12 @@ from ..ir.strides import (
     spread,
     strides_of,
 )
-from ..ir.values import Group, Stored, check_native, constant, doubled
-from ..native import Input, Operation
-from ..native.assembly.reductions import REDUCTIONS
-from ..record.recorder import Recorder
+from ...ir.values import Group, Stored, check_native, constant, doubled
+from ...native import Input, Operation
+from ...native.assembly.reductions import REDUCTIONS
+from ...record.recorder import Recorder
+from ..factor_sharing import Factor
 from .expansion import gathered, joined, product, running
-from .factor_sharing import Factor
 from .in_place import InPlace, added, put, scattered
 from .lookups import LOOKUPS
 from .step_views import is_made_of_base, view_of

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ir.dtypes import PARTS, kind_of_form, typed
-from ..ir.forms import ValueForm
-from ..ir.looks import bits
-from ..native import Input, NativeConstant, Operation, Output, Request, build
-from ..native.arrays import axes
-from ..native.assembly.operations import POWERS
-from ..native.sequence import NestSequence
+from ...ir.dtypes import PARTS, kind_of_form, typed
+from ...ir.forms import ValueForm
+from ...ir.looks import bits
+from ...native import Input, NativeConstant, Operation, Output, Request, build
+from ...native.arrays import axes
+from ...native.assembly.operations import POWERS
+from ...native.sequence import NestSequence
 
 # Constants that are written into a loop; others are read, so that loops which differ in them alone
 # (the rate of each step, the time) are one.

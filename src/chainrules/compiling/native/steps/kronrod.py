@@ -6,11 +6,11 @@ The numbers are those that the step of a loop gives for a node, by the loop of :
 import functools
 from collections.abc import Callable
 
-from .assembly.assembler import Module
-from .entry import make_callable
-from .kernel import code_of
-from .locks import making
-from .request import parameters
+from ..assembly.assembler import Module
+from ..entry import make_callable
+from ..kernel import code_of
+from ..locks import making
+from ..request import parameters
 from .stepping import driver_text
 
 EVALUATED_ARRAYS = 8  # of the driver's, before those of the rule

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .assembly.assembler import Module
-from .entry import make_callable
-from .kernel import code_of
-from .locks import making
-from .machine import Code
-from .request import Input, Output, Request, checked, parameters
-from .scalars.numbers import Numbers
+from ..assembly.assembler import Module
+from ..entry import make_callable
+from ..kernel import code_of
+from ..locks import making
+from ..machine import Code
+from ..request import Input, Output, Request, checked, parameters
+from ..scalars.numbers import Numbers
 from .way_tree import Way
 
 #: The arrays of a body: carry, captured, row in; next carry, row out, truths.

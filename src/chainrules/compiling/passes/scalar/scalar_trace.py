@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
-from ...rules import getitem
-from ...rules.linear.steps import Slot
-from ..ir.forms import ValueForm
-from ..ir.looks import WHOLE, Look, bits
-from ..ir.lowering import OF_BOOLEANS, lowering_of
-from ..ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
-from ..native import Input, NativeConstant, Operation
-from ..native.assembly.operation import Operations
-from ..native.assembly.operations import LOGIC, OPCODES
-from ..native.limits import WRITTEN_OPERATIONS
-from ..record.recorder import Recorder
+from ....config.thresholds import SCALAR_ARRAY, SCALAR_OPERATIONS
+from ....rules import getitem
+from ....rules.linear.steps import Slot
+from ...ir.forms import ValueForm
+from ...ir.looks import WHOLE, Look, bits
+from ...ir.lowering import OF_BOOLEANS, lowering_of
+from ...ir.scalars import FLOATS, Names, NotLowered, kind_of, settings
+from ...native import Input, NativeConstant, Operation
+from ...native.assembly.operation import Operations
+from ...native.assembly.operations import LOGIC, OPCODES
+from ...native.limits import WRITTEN_OPERATIONS
+from ...record.recorder import Recorder
 from .matrix_steps import MATRIX_STEPS, SEVERAL
 from .scalar_simplification import simplified
 from .scalar_steps import LARGEST, STEPS, nested_loop, of_counts

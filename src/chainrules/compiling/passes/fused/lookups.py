@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...rules.linear.steps import Slot
-from ..ir.dtypes import dtype_of
-from ..ir.scalars import NotLowered
-from ..ir.values import AddedAt, Stored, constant
-from ..native import Input
+from ....rules.linear.steps import Slot
+from ...ir.dtypes import dtype_of
+from ...ir.scalars import NotLowered
+from ...ir.values import AddedAt, Stored, constant
+from ...native import Input
 
 if TYPE_CHECKING:
     from .groups import Grouping

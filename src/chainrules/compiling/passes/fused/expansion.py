@@ -5,15 +5,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...config.thresholds import EXPANDED_PRODUCT
-from ...rules import getitem
-from ...rules.linear.steps import Slot
-from ..ir.dtypes import dtype_of, kind_of_form
-from ..ir.forms import ValueForm
-from ..ir.strides import View, placed, positions_in, strides_of
-from ..ir.values import Group, Stored
-from ..native import Operation
-from ..native.arrays import axes as native_axes
+from ....config.thresholds import EXPANDED_PRODUCT
+from ....rules import getitem
+from ....rules.linear.steps import Slot
+from ...ir.dtypes import dtype_of, kind_of_form
+from ...ir.forms import ValueForm
+from ...ir.strides import View, placed, positions_in, strides_of
+from ...ir.values import Group, Stored
+from ...native import Operation
+from ...native.arrays import axes as native_axes
 
 _FLOAT = np.dtype(np.float64)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import COPIED_STACK, SCHEDULED_LINES
-from ...rules import name_of
-from ...rules.linear.steps import Slot
-from ..ir.dtypes import KINDS, PARTS, kind_of_form
-from ..ir.scalars import NotLowered, refuse_last_bits
-from ..ir.values import (
+from ....config.thresholds import COPIED_STACK, SCHEDULED_LINES
+from ....rules import name_of
+from ....rules.linear.steps import Slot
+from ...ir.dtypes import KINDS, PARTS, kind_of_form
+from ...ir.scalars import NotLowered, refuse_last_bits
+from ...ir.values import (
     AddedAt,
     ComplexPair,
     Group,
@@ -27,12 +27,12 @@ from ..ir.values import (
     Stored,
     doubled,
 )
-from ..native import NativeConstant, Operation, Output, Request
-from ..record.recorder import Recorder
-from .factor_sharing import Factor
+from ...native import NativeConstant, Operation, Output, Request
+from ...record.recorder import Recorder
+from ..factor_sharing import Factor
+from ..source import NAME, Run, Writer, defined
 from .groups import Grouping, NumpyCall
 from .schedule import Loop, Stretch
-from .source import NAME, Run, Writer, defined
 from .step_views import is_made_of_base
 
 

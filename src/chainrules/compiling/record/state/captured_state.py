@@ -13,8 +13,8 @@ import sys
 import types
 from typing import Any
 
-from ...config.thresholds import COMPARED_PLACES
-from ..ir.looks import NotRecordable
+from ....config.thresholds import COMPARED_PLACES
+from ...ir.looks import NotRecordable
 from .bytecode import Read, codes_in, reads_of
 from .comparison import is_empty
 from .generators import bits_of_generator

@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
-from ...rules import getitem
-from ..ir.forms import ValueForm
-from ..ir.looks import STRUCTURE, TRUTHS, Look
-from ..ir.lowering import lowering_of
-from ..ir.scalars import Names, NotLowered, refuse_last_bits
-from ..native import Output, Request, build
-from ..native.scalars.numbers import TooLongError
-from ..record.recorder import Recorder
-from .memory_sharing import Shared, results_text
-from .replay import Replay
+from ....config.thresholds import SCALAR_AVERAGE, SCALAR_ENTRIES
+from ....rules import getitem
+from ...ir.forms import ValueForm
+from ...ir.looks import STRUCTURE, TRUTHS, Look
+from ...ir.lowering import lowering_of
+from ...ir.scalars import Names, NotLowered, refuse_last_bits
+from ...native import Output, Request, build
+from ...native.scalars.numbers import TooLongError
+from ...record.recorder import Recorder
+from ..memory_sharing import Shared, results_text
+from ..replay import Replay
+from ..source import Missed, Run, defined
 from .scalar_trace import ScalarTrace
-from .source import Missed, Run, defined
 
 
 class ResultPlace(NamedTuple):

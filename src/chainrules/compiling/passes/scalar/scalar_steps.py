@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import ITEM_ROWS, SEARCHED_TABLE
-from ...rules import getitem
-from ...rules.linear.steps import Slot
-from ..ir.forms import ValueForm
-from ..ir.lowering import lowering_of
-from ..ir.scalars import Names, NotLowered, kind_of, settings
-from ..native.assembly.operations import LOGIC
-from ..native.assembly.reductions import REDUCTIONS
-from ..native.way_tree import NestedLoop, NestedResult
+from ....config.thresholds import ITEM_ROWS, SEARCHED_TABLE
+from ....rules import getitem
+from ....rules.linear.steps import Slot
+from ...ir.forms import ValueForm
+from ...ir.lowering import lowering_of
+from ...ir.scalars import Names, NotLowered, kind_of, settings
+from ...native.assembly.operations import LOGIC
+from ...native.assembly.reductions import REDUCTIONS
+from ...native.steps.way_tree import NestedLoop, NestedResult
 
 _EXACT = 1 << 53
 LARGEST = 1 << 31  # integer: what is made of such ones is still exact in a float64

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...rules import getitem
-from ...rules.linear.steps import Slot
-from ..ir.dtypes import KINDS, PARTS
-from ..ir.lowering import lowering_of
-from ..ir.references import has_slots
-from ..ir.strides import View, can_be_made, has_order, placed
-from ..native import Operation
+from ....rules import getitem
+from ....rules.linear.steps import Slot
+from ...ir.dtypes import KINDS, PARTS
+from ...ir.lowering import lowering_of
+from ...ir.references import has_slots
+from ...ir.strides import View, can_be_made, has_order, placed
+from ...native import Operation
 
 if TYPE_CHECKING:
     from .groups import Grouping

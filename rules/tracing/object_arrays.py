@@ -12,9 +12,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ...config import ArgumentTypeError
+from ...config.thresholds import DEEP
 from ..annotations import Function, Value
 from ..containers import (
-    DEEP,
     LEAVES,
     are_settings,
     iterate_leaves,

@@ -13,17 +13,19 @@ from ._cost_table import COMPILED, EAGER, Cost, Price
 from ._timing import Effort, interleaved, ratio, seconds_of
 from .compiling import compile
 from .config import ArgumentTypeError, ArgumentValueError, CompileWarning
+from .config.thresholds import (
+    FIRST_CALL,
+    OF_ANY_FIRST_CALL,
+    OF_FIRST_CALLS,
+    OF_PRODUCTS,
+    PRICED_ROUNDS,
+    PRICED_TURN,
+)
 from .config.tracebacks import door
 from .forward import jvp
 from .reverse import hvp
 from .rules import name_of
 
-ROUNDS = 21
-TURN = 0.005  # seconds of one program in one round
-OF_FIRST_CALLS = 0.6  # of the time that is given: the rest is for rounds
-OF_ANY = 0.05  # seconds of any first call of compiled code
-FIRST_CALL = 20.0  # calls that a first call of compiled code takes, as far as nothing is known
-OF_PRODUCTS = 20  # directions that go in a block for the price of one, at most
 OPTIONS = ("argnums", "compiled", "picture", "seconds")
 VALUE = ("value", EAGER)
 
@@ -222,7 +224,7 @@ class _FirstCalls:
             self.reasons[program.key] = self.reasons["value", COMPILED]
         elif self._succeeds(program, (CompileWarning,)):
             if program.exact:
-                more = self.first[program.key] - OF_ANY
+                more = self.first[program.key] - OF_ANY_FIRST_CALL
                 self.slowness.append(max(FIRST_CALL, more / once))
                 self.once(program)  # compared with the function
             self.again[program.key] = self.once(program)
@@ -249,7 +251,7 @@ class _FirstCalls:
         share = rest / len(wanted)
         running = {p.key: p.call for p in wanted if 4 * self.again.get(p.key, share) <= share}
         running[VALUE] = self.point.f
-        effort = Effort(ROUNDS, min(TURN, share / 4), share, fewest_rounds=3)
+        effort = Effort(PRICED_ROUNDS, min(PRICED_TURN, share / 4), share, fewest_rounds=3)
 
         by_key = {program.key: program for program in wanted}
 

@@ -7,14 +7,10 @@ from ..assembly.kinds import BYTES
 from ..assembly.memory import load_one
 from ..assembly.operations import OPCODES, emit
 from ..assembly.reductions import REDUCTIONS
-from ..limits import MANY_POINTS
+from ..limits import INLINED_CALLS, INLINED_CALLS_OF_FEW, MANY_POINTS
 from ..request import NativeProgram, parameters
 from .axes import PIECE, AxisPieces
 from .nests import Nest, fill
-
-# More functions of mathematics than so many are not written out at each call: written out they run
-# faster by a third, on many points, and take five times as long to compile.
-_INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
 
 
 def write_nest(
@@ -43,7 +39,7 @@ def write_nest(
         functions = [op.function for op in program.ops]
         calls = sum(OPCODES[f].c_name != "" or f == "logaddexp" for f in functions)
         many = math.prod(program.shape) >= MANY_POINTS
-        module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
+        module.inline = calls <= (INLINED_CALLS if many else INLINED_CALLS_OF_FEW)
         if pieces is None:
             Nest(program, fn, names, width, calls).write()
         else:

@@ -12,6 +12,8 @@ import types
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ....config.thresholds import CODES_KEPT
+
 _SILENT = ("CACHE", "EXTENDED_ARG", "PRECALL", "RESUME", "NOP", "PUSH_NULL")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
 _GLOBALS = (
@@ -61,7 +63,7 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from codes_in(constant)
 
 
-@functools.lru_cache(2048)
+@functools.lru_cache(CODES_KEPT)
 def _reads_by_id(key: int, code: types.CodeType) -> Reads:
     return _Reader(code).reads()
 

@@ -10,6 +10,8 @@ import sysconfig
 import types
 from typing import Any
 
+from ....config.thresholds import STATEFUL_KEPT
+
 CONSTANT_PACKAGES = frozenset({"numpy", "scipy", "chainrules", "llvmlite", "multipledispatch"})
 _PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _PATHS = (
@@ -57,7 +59,7 @@ INTROSPECTION = frozenset({
 })  # fmt: skip
 
 
-@functools.lru_cache(4096)
+@functools.lru_cache(STATEFUL_KEPT)
 def is_library(module: str | None) -> bool:
     """Say whether a module counts as constant; a user's may be called ``code``, too."""
     top = (module or "").partition(".")[0]

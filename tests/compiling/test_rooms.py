@@ -17,7 +17,7 @@ HOUSE = [
 
 ROOMS = [
     "", "record", "record/state", "ir", "passes", "passes/fused", "passes/scalar", "native",
-    "native/steps", "loops", "explaining",
+    "native/assembly", "native/arrays", "native/scalars", "native/steps", "loops", "explaining",
 ]  # fmt: skip
 
 

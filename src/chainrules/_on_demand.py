@@ -38,18 +38,9 @@ HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _NAMES = "adoption cmath errors forward interop math numpy reverse scipy testing traits"
 # What completion shows besides the transforms: of the kit of rule authors a few names, and modules.
 _OFTEN = [
-    "frule",
-    "rrule",
-    "primitive",
-    "scalar_rule",
-    "which",
-    "value",
-    "is_traced",
-    "stop_gradient",
-    "ignore_derivatives",
-    "register_container",
-    "zero_tangent",
-]
+    "frule", "rrule", "primitive", "scalar_rule", "which", "value", "is_traced",
+    "stop_gradient", "ignore_derivatives", "register_container", "zero_tangent",
+]  # fmt: skip
 _SHOWN = ["cmath", "errors", "interop", "math", "numpy", "rules", "scipy", "testing", "traits"]
 MODULES = {**{name: f".{name}" for name in _NAMES.split()}, "_rulesets": ".rules.rulesets"}
 

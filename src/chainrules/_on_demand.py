@@ -1,7 +1,7 @@
 """Lazy imports of ``chainrules``: engines, rules, and the modules beside them."""
 
 import sys
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -56,46 +56,20 @@ def _rules_of_packages() -> bool:
     return done
 
 
-def _containers_of_xarray() -> None:
-    loading.imported(f"{__package__}.interop.xarray").register_xarray()
+def _at(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that loads a module of ours when it is called, and calls what it names."""
+    return lambda *args: getattr(loading.imported(f"{__package__}.{module}"), name)(*args)
 
 
-def _quantities_of_pint() -> None:
-    loading.imported(f"{__package__}.interop.pint").register_pint()
-
-
-def _tables_of_pandas() -> None:
-    loading.imported(f"{__package__}.interop.pandas").register_pandas()
-
-
-def _pytree_of_jax(cls: type) -> Any:
-    return loading.imported(f"{__package__}.interop.pytrees").form_of_pytree(cls)
-
-
-def _mirror_of_numpy() -> ModuleType:
-    return loading.imported(f"{__package__}.numpy")
-
-
-def _column_of_pandas(x: Any) -> Any:
-    return loading.imported(f"{__package__}.interop.pandas").kept(x)
-
-
-def _index_of_pandas(x: Any) -> Any:
-    return loading.imported(f"{__package__}.interop.pandas").kept_by_index(x)
-
-
-def _plain_copy(x: Any) -> Any:
-    return loading.imported(f"{__package__}.rules.engines.buffers").plain_copy(x)
-
-
-late["pandas"] = _tables_of_pandas
+late["pandas"] = _at("interop.pandas", "register_pandas")
+late["xarray"] = _at("interop.xarray", "register_xarray")
+late["pint"] = _at("interop.pint", "register_pint")
 for _module in ("series", "construction", "internals.construction"):
-    keepers[f"pandas.core.{_module}"] = _column_of_pandas
-keepers["pandas.core.indexes.base"] = _index_of_pandas
-keepers["dask.array.core"] = _plain_copy
-mirrors[numpy] = _mirror_of_numpy
-forms["jax"] = _pytree_of_jax
-late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
+    keepers[f"pandas.core.{_module}"] = _at("interop.pandas", "kept")
+keepers["pandas.core.indexes.base"] = _at("interop.pandas", "kept_by_index")
+keepers["dask.array.core"] = _at("rules.engines.buffers", "plain_copy")
+mirrors[numpy] = lambda: loading.imported(f"{__package__}.numpy")
+forms["jax"] = _at("interop.pytrees", "form_of_pytree")
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]
 

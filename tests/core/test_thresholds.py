@@ -13,7 +13,7 @@ forms of entries and flags, as other code reads them
     rules/tracing/funnel.py: _DEFINED_IN_PYTHON
     rules/tracing/own_numbers.py: _DEFINED_IN_PYTHON PRIORITY_OF_NUMBERS
     src/chainrules/_held.py: _HEAP _IMMUTABLE
-    src/chainrules/compiling/explaining/line_clock.py: ELSEWHERE LARGEST_LINE
+    src/chainrules/compiling/explaining/line_clock.py: ELSEWHERE
     src/chainrules/compiling/loops/item_run.py: _NO_WAY _NESTED
     src/chainrules/compiling/loops/loop_run.py: _STOPPED
     src/chainrules/compiling/native/disk_cache.py: _DIGEST

@@ -62,6 +62,7 @@ from .tangents.structural import Tangent, add, child_tangents, structural, sum_t
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent, linear_in
 from .tracing.array import TracedArray
+from .tracing.classes.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.conversions import describe
 from .tracing.funnel import (
     array_of,
@@ -91,7 +92,6 @@ from .tracing.operands import is_array, is_basic
 from .tracing.options import computed_into, write_out
 from .tracing.seen import seen
 from .tracing.shown import as_object_array
-from .tracing.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.stop import ignore_derivatives, stop_gradient
 from .tracing.views import follow, laid_out, snapshot, tie_result
 from .tracing.watching import SentFunction

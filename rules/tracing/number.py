@@ -20,6 +20,9 @@ from ..containers import LEAVES, are_settings
 from ..refusals.table import refusal
 from ..shapes import is_foreign_array, shape_of
 from ..signatures import positional_names
+from .classes.duck_typing import INSTEAD, PYTHONS, instead_of
+from .classes.other_classes import answers_itself
+from .classes.own_numbers import compared
 from .conversions import (
     KEEP,
     SIZES,
@@ -31,13 +34,10 @@ from .conversions import (
     refuse_two_precisions,
     whole,
 )
-from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
-from .other_classes import answers_itself
-from .own_numbers import compared
 from .shown import as_object_array
 from .writing import is_fresh
 

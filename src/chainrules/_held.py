@@ -13,7 +13,7 @@ from typing import Any
 
 from ._types_in_code import with_own_types
 from .rules.known_classes import library_of
-from .rules.tracing.other_classes import array_for_numpy
+from .rules.tracing.classes.other_classes import array_for_numpy
 
 Mirror = Callable[[Any], Any]
 Undo = Callable[[], None]

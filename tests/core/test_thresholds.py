@@ -11,7 +11,7 @@ FACTS = """
 forms of entries and flags, as other code reads them
     reverse/entries.py: INPUT NODE OF_NUMBER OF_ARRAY OF_NUMBERS OF_ARRAYS READ BROADCAST
     rules/tracing/funnel.py: _DEFINED_IN_PYTHON
-    rules/tracing/own_numbers.py: _DEFINED_IN_PYTHON PRIORITY_OF_NUMBERS
+    rules/tracing/classes/own_numbers.py: _DEFINED_IN_PYTHON PRIORITY_OF_NUMBERS
     src/chainrules/_held.py: _HEAP _IMMUTABLE
     src/chainrules/compiling/explaining/line_clock.py: ELSEWHERE
     src/chainrules/compiling/loops/item_run.py: _NO_WAY _NESTED

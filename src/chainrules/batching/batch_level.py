@@ -27,10 +27,10 @@ from ..rules.engines.buffers import settled
 from ..rules.engines.engine import escaped
 from ..rules.linear.blocks import led_index, rank_of
 from ..rules.tracing.array import TracedArray
+from ..rules.tracing.classes.other_classes import answer_of
 from ..rules.tracing.level import ONE, type_under
 from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_basic, is_operand
-from ..rules.tracing.other_classes import answer_of
 from ..rules.tracing.views import Path, copied, follow, is_draft, put_draft, register_view, root_of
 from ..rules.tracing.watching import WatchedLevel
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised

@@ -29,7 +29,7 @@ from ....rules.rulesets.functions.foreign import Foreign
 from ....rules.signatures import RuleSignature
 from ....rules.table.methods import Methods
 from ....rules.tracing.captured import digest
-from ....rules.tracing.own_classes import OF_NUMPY
+from ....rules.tracing.classes.own_classes import OF_NUMPY
 from ...ir.looks import NotRecordable
 from ..constants import Constants
 from .comparison import context_of_decimals, is_empty, level_of, slot_of, token_of_classes

@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..annotations import Value
-from ..shapes import OBJECT
+from ...annotations import Value
+from ...shapes import OBJECT
 
 OF_NUMPY = frozenset({np.ndarray, np.memmap})
 # Where the divisor is 0, or the result no number, np.ma masks it, and asks traced numbers.

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..annotations import Value
-from ..containers import LEAVES
-from ..known_classes import library_of
-from ..refusals.table import refusal
-from .level import Traced, type_under
+from ...annotations import Value
+from ...containers import LEAVES
+from ...known_classes import library_of
+from ...refusals.table import refusal
+from ..level import Traced, type_under
 
 _NUMBERS = (float, int, complex, np.generic)
 _SEQUENCES = (list, tuple)

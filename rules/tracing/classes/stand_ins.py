@@ -6,7 +6,7 @@ from a stand-in is ordinary.
 
 from abc import ABCMeta
 
-from ..annotations import Value
+from ...annotations import Value
 
 
 class StandIn(type):

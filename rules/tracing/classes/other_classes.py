@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..annotations import Function, Value
-from ..containers import LEAVES, iterate_leaves
-from ..known_classes import library_of, table_of
-from ..refusals.table import refusal
-from ..signatures import name_of
-from .level import Traced, type_under
+from ...annotations import Function, Value
+from ...containers import LEAVES, iterate_leaves
+from ...known_classes import library_of, table_of
+from ...refusals.table import refusal
+from ...signatures import name_of
+from ..level import Traced, type_under
 from .own_numbers import (
     PRIORITY_OF_NUMBERS,
     base_number,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..annotations import Value
-from .level import type_under
+from ...annotations import Value
+from ..level import type_under
 
 PYTHONS = (float, int, complex, bool)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import array_of, composed
+from .... import array_of, composed
 from .counts import weighted_counts
 
 

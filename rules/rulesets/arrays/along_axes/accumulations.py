@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ... import (
+from .... import (
     Pattern,
     astype,
     composed,
@@ -21,7 +21,7 @@ from ... import (
     refuse_integers,
     shape_of,
 )
-from .ties import in_order, motion, moving_with, through
+from ..ties import in_order, motion, moving_with, through
 
 
 def axes_along(axis, ndim):

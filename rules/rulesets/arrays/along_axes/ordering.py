@@ -7,8 +7,8 @@ at a tie takes the branch of a point beside it: see ``ties``.
 
 import numpy as np
 
-from ....config import LostDerivativeError, defined_at, user_line
-from ... import (
+from .....config import LostDerivativeError, defined_at, user_line
+from .... import (
     Kind,
     NoTangent,
     Traced,
@@ -22,9 +22,9 @@ from ... import (
     unbroadcast,
     value,
 )
+from ..elementwise import as_array
+from ..ties import has_branch, in_order, motion, moving_with, shared, shared_again, through
 from .accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
-from .elementwise import as_array
-from .ties import has_branch, in_order, motion, moving_with, shared, shared_again, through
 
 selection_rule(np.where)
 

@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 
-from ... import composed
-from .elementwise import as_array
+from .... import composed
+from ..elementwise import as_array
 
 
 @composed(np.cov)

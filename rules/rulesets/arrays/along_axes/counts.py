@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ... import (
+from .... import (
     ProjectTo,
     composed,
     dtype_of,
@@ -13,10 +13,10 @@ from ... import (
     primitive,
     value,
 )
-from .elementwise import as_array
-from .indexing import scatter
-from .quotients import kink
-from .ties import has_branch, in_order
+from ..elementwise import as_array
+from ..indexing import scatter
+from ..quotients import kink
+from ..ties import has_branch, in_order
 
 # ---- counts ----
 

@@ -5,12 +5,12 @@
 
 import numpy as np
 
-from ....config import MissingRuleError, user_line
-from ... import astype, composed, reduction_rule, value, with_values, write_out
+from .....config import MissingRuleError, user_line
+from .... import astype, composed, reduction_rule, value, with_values, write_out
+from ..elementwise import as_array, or_one
+from ..ties import chooses, in_order
 from .accumulations import in_lanes
-from .elementwise import as_array, or_one
 from .reductions import fit_weights
-from .ties import chooses, in_order
 
 # ---- median ----
 

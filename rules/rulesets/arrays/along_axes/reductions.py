@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from ....config import MissingRuleError, user_line
-from ... import (
+from .....config import MissingRuleError, user_line
+from .... import (
     Pattern,
     astype,
     composed,
@@ -28,10 +28,10 @@ from ... import (
     spread_over,
     value,
 )
+from ..elementwise import or_one, over_length
+from ..products import conj
+from ..ties import chooses, in_order
 from .accumulations import from_lanes, in_lanes, prior
-from .elementwise import or_one, over_length
-from .products import conj
-from .ties import chooses, in_order
 
 # ---- sums and means ----
 

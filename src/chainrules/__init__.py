@@ -85,7 +85,7 @@ if _typing.TYPE_CHECKING:
     from .batching import vmap
 
     # The price of derivatives.
-    from ._cost import cost
+    from ._price.cost import cost
 
     # The functions that come with rules of their own.
     from .rules import rulesets as _rulesets

@@ -23,7 +23,7 @@ _HOMES = {
     "._ad": ("ad",),
     ".adoption": ("Adoption", "adopt"),
     ".compiling": ("compile", "explain"),
-    "._cost": ("cost",),
+    "._price.cost": ("cost",),
     f"{_FUNCTIONS}.checkpoint": ("checkpoint",),
     f"{_FUNCTIONS}.flatten": ("flatten",),
     f"{_FUNCTIONS}.folds": ("accumulate", "reduce"),

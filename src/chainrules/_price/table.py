@@ -4,8 +4,8 @@ import html
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .config import MissingPackageError, user_line
-from .config.printing import show
+from ..config import MissingPackageError, user_line
+from ..config.printing import show
 
 EAGER, COMPILED = "eager", "compiled"
 TITLES = {1: "first derivative", 2: "second derivative"}

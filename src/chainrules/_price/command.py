@@ -9,8 +9,8 @@ from typing import Any
 
 import chainrules as cr
 
-from ._named import add_function, named
-from .rules import name_of
+from .._named import add_function, named
+from ..rules import name_of
 
 DESCRIPTION = """\
 Measures what the derivatives of a function cost beside its value, as cr.cost does: jvp, grad,

@@ -8,12 +8,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._cost_programs import Point, PricedProgram, compiled, programs
-from ._cost_table import COMPILED, EAGER, Cost, Price
-from ._timing import Effort, interleaved, ratio, seconds_of
-from .compiling import compile
-from .config import ArgumentTypeError, ArgumentValueError, CompileWarning
-from .config.thresholds import (
+from ..compiling import compile
+from ..config import ArgumentTypeError, ArgumentValueError, CompileWarning
+from ..config.thresholds import (
     FIRST_CALL,
     OF_ANY_FIRST_CALL,
     OF_FIRST_CALLS,
@@ -21,10 +18,13 @@ from .config.thresholds import (
     PRICED_ROUNDS,
     PRICED_TURN,
 )
-from .config.tracebacks import door
-from .forward import jvp
-from .reverse import hvp
-from .rules import name_of
+from ..config.tracebacks import door
+from ..forward import jvp
+from ..reverse import hvp
+from ..rules import name_of
+from .programs import Point, PricedProgram, compiled, programs
+from .table import COMPILED, EAGER, Cost, Price
+from .timing import Effort, interleaved, ratio, seconds_of
 
 OPTIONS = ("argnums", "compiled", "picture", "seconds")
 VALUE = ("value", EAGER)

@@ -9,17 +9,17 @@ import numpy as np
 
 import chainrules as cr
 
-from ._cost_table import COMPILED, EAGER
-from ._differences import calls, differences
-from .compiling import compile
-from .config import ArgumentTypeError
-from .config.thresholds import PRICED_ENTRIES, PRICED_MEMORY
-from .forward import jacfwd, jvp
-from .reverse import grad, hessian, hvp, jacobian, jacrev, vjp
-from .rules import ZeroTangent, is_perturbable_input, iterate_leaves, map_leaves, name_of
-from .rules.engines.arguments import Arguments
-from .testing import rand_tangent
-from .testing.describe import call_text, short
+from ..compiling import compile
+from ..config import ArgumentTypeError
+from ..config.thresholds import PRICED_ENTRIES, PRICED_MEMORY
+from ..forward import jacfwd, jvp
+from ..reverse import grad, hessian, hvp, jacobian, jacrev, vjp
+from ..rules import ZeroTangent, is_perturbable_input, iterate_leaves, map_leaves, name_of
+from ..rules.engines.arguments import Arguments
+from ..testing import rand_tangent
+from ..testing.describe import call_text, short
+from .differences import calls, differences
+from .table import COMPILED, EAGER
 
 
 @dataclass

@@ -12,7 +12,7 @@ forms of entries and flags, as other code reads them
     reverse/entries.py: INPUT NODE OF_NUMBER OF_ARRAY OF_NUMBERS OF_ARRAYS READ BROADCAST
     rules/tracing/funnel.py: _DEFINED_IN_PYTHON
     rules/tracing/classes/own_numbers.py: _DEFINED_IN_PYTHON PRIORITY_OF_NUMBERS
-    src/chainrules/_held.py: _HEAP _IMMUTABLE
+    src/chainrules/_adopted/held.py: _HEAP _IMMUTABLE
     src/chainrules/compiling/explaining/line_clock.py: ELSEWHERE
     src/chainrules/compiling/loops/item_run.py: _NO_WAY _NESTED
     src/chainrules/compiling/loops/loop_run.py: _STOPPED

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any
 
-from ._held import Mirror, again, content, made_anew, plain_names, with_mirrors
-from .rules import is_traced
-from .rules.engines.buffers import buffer_if_new, handed_out
-from .rules.known_classes import library_of
-from .rules.tracing.running import apart
+from ..rules import is_traced
+from ..rules.engines.buffers import buffer_if_new, handed_out
+from ..rules.known_classes import library_of
+from ..rules.tracing.running import apart
+from .held import Mirror, again, content, made_anew, plain_names, with_mirrors
 
 _OF_PYTHON = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules", ""}
 _OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
@@ -148,7 +148,7 @@ def _compiled_of(part: Any) -> Any:
 
 
 def _numpy() -> Any:
-    from . import numpy
+    from .. import numpy
 
     return numpy
 

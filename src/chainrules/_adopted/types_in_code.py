@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._numbers import SCALARS, Map, type_of
+from .._numbers import SCALARS, Map, type_of
 
 _BUILT_IN = {cls.__name__: cls for cls in (float, complex, type, map)}
 _CLASSES: dict[int, type] = {id(cls): cls for cls in (*_BUILT_IN.values(), *SCALARS)}

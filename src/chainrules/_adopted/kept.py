@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from ._held import Mirror, answers, can_change, content, is_mirror, made_anew
-from .rules.containers import LEAVES
-from .rules.refusals.remedies import adopted
+from ..rules.containers import LEAVES
+from ..rules.refusals.remedies import adopted
+from .held import Mirror, answers, can_change, content, is_mirror, made_anew
 
 # What may be a mirror's original, of all that walks do not look into.
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, ModuleType, type})

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
-from ._types_in_code import with_own_types
-from .rules.known_classes import library_of
-from .rules.tracing.classes.other_classes import array_for_numpy
+from ..rules.known_classes import library_of
+from ..rules.tracing.classes.other_classes import array_for_numpy
+from .types_in_code import with_own_types
 
 Mirror = Callable[[Any], Any]
 Undo = Callable[[], None]

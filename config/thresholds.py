@@ -60,7 +60,8 @@ PRODUCTS_LOOKED_INTO = 10**7  # of an einsum that adds them up
 # ---- rows that are added at places, triangular systems: 'k-means', 'Gaussian process' ----
 
 MANY_ROWS, NARROW_ROWS = 500, 8  # so many rows of so few entries are added column by column
-ONE_SOLVE = 64  # rows of a triangle; up to so many, one call of LAPACK is as fast
+ONE_SOLVE = 64  # rows of a triangle, up to which one call of LAPACK inverts it as fast
+SOLVED_WHOLE = 100  # rows of a system, up to which LAPACK solves it as fast if it is a triangle
 SMALL_EXPONENTIAL = 16  # rows, up to which its derivative is a block of a larger one: 'expm'
 ROWS_OF_A_BLOCK = 40
 

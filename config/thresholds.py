@@ -162,7 +162,7 @@ ITEMS_FOLDED = 8  # items that a task folds
 
 SINGLY = 100  # coordinates, up to which the wrong ones are looked for one by one
 
-# ---- memory of directions and settings, and what cr.cost measures in time: benchmarks/price.py ----
+# ---- memory of directions and settings, and what cr.cost takes: benchmarks/price.py ----
 
 UNITS_KEPT = 32  # numbers of an input, up to which its unit directions are remembered
 SETTINGS_KEPT = 64  # of np.errstate, whose replacement is remembered

@@ -27,6 +27,7 @@ forms of entries and flags, as other code reads them
     src/chainrules/interop/pandas/__init__.py: OLDEST
 integers that are exact in a float64, or fit into one of 64 bits
     rules/rulesets/functions/math_batches.py: LARGEST
+    rules/tracing/funnel.py: _EXACT
     src/chainrules/batching/pythons_numbers.py: _LARGE _EXACT
     src/chainrules/compiling/loops/layout.py: EXACT
     src/chainrules/compiling/passes/scalar/scalar_steps.py: _EXACT LARGEST

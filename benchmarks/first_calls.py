@@ -68,8 +68,8 @@ def programs() -> Iterator[tuple[str, Callable, list[tuple]]]:
     """Yield the name of each program, its function, and the arguments of its calls."""
     import price_programs
 
-    from chainrules._cost_programs import Point
-    from chainrules._cost_programs import programs as derivatives
+    from chainrules._price.programs import Point
+    from chainrules._price.programs import programs as derivatives
 
     for program in price_programs.programs():
         if program.name in FORMS:

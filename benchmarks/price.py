@@ -132,7 +132,7 @@ def agrees(program: Any) -> bool:
     import numpy as np
 
     import chainrules as cr
-    from chainrules._cost_programs import Point
+    from chainrules._price.programs import Point
 
     point = Point(program.function, program.argnums, program.args)
     x, unflatten = cr.flatten(point.primals)
@@ -196,8 +196,8 @@ def all_programs() -> Iterator[Any]:
 
 
 def row_of(program: Any, options: argparse.Namespace) -> PriceRow:
-    from chainrules._cost import _load, measured
-    from chainrules._cost_programs import Point
+    from chainrules._price.cost import _load, measured
+    from chainrules._price.programs import Point
 
     gc.collect()
     with warnings.catch_warnings():
@@ -226,7 +226,7 @@ def row_of(program: Any, options: argparse.Namespace) -> PriceRow:
 
 def of_peers(program: Any, point: Any) -> Iterator[Any]:
     """Yield the derivatives of the peers that take this program, as ``cr.cost`` measures ours."""
-    from chainrules._cost_programs import PricedProgram
+    from chainrules._price.programs import PricedProgram
 
     for peer, f in program.of_peers():
         kinds = [program.mode or ("jacfwd" if point.inputs <= point.outputs else "jacrev")]

@@ -1,11 +1,11 @@
-"""Efforts of a run, overhead and peak memory; the rounds themselves are ``chainrules._timing``."""
+"""Efforts of a run, overhead and peak memory; the rounds are in ``chainrules._price.timing``."""
 
 import gc
 import statistics
 import tracemalloc
 from collections.abc import Callable
 
-from chainrules._timing import Effort, interleaved, ratio
+from chainrules._price.timing import Effort, interleaved, ratio
 
 __all__ = ["FULL", "QUICK", "Effort", "interleaved", "overhead", "peak_memory", "ratio"]
 

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVarTuple
 
 from .errors import RuleError
 
+__all__ = [
+    "AllOf", "AsksForBlocks", "FollowsPython", "HasBatchMode", "HasForwardsMode",
+    "HasReverseMode", "NoForwardsMode", "NoReverseMode", "RuleConfig", "StrongZeros",
+    "batch_via_ad", "frule_via_ad", "rrule_via_ad",
+]  # fmt: skip
+
 
 class RuleConfig:
     """Base class of an engine's configuration; subclass it together with traits.

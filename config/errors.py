@@ -8,6 +8,16 @@ is made of the docstring here: the cause, and then the remedy.
 
 from typing import ClassVar, TypeVar
 
+__all__ = [
+    "ArgumentTypeError", "ArgumentValueError", "BatchError", "BatchWarning", "ChainRulesError",
+    "CompileError", "CompileWarning", "ContainerError", "ConvergenceWarning",
+    "EscapedTraceError", "ExchangeError", "InaccurateDerivativeError",
+    "IndependentOutputWarning", "LostDataError", "LostDerivativeError",
+    "MissingDerivativeError", "MissingPackageError", "MissingRuleError", "MutationError",
+    "NoSolutionError", "RuleError", "RuleNeverAskedWarning", "RuleReplacedWarning",
+    "RulesNotLoadedWarning", "SingularJacobianError", "TangentError", "UnknownNameError",
+]  # fmt: skip
+
 E = TypeVar("E", bound=Exception)
 PAGES = "https://chainrules-py.readthedocs.io/en/latest/docs/generated/errors"
 

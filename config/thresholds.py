@@ -21,6 +21,12 @@ TIMED_STRIDE = 64  # parts of a line that comes often, of which one is timed
 COPIED_AT_ONCE = 1 << 14  # bytes, up to which nobody looks whether there is a copy already
 DIGESTED = 1 << 20  # bytes, from which a digest is cheaper than a copy
 
+# ---- walks, views and spaces: 'calls: ', tests/core/test_time_of_growth.py ----
+
+DEEP = 1000  # containers within each other, at which a walk looks whether it will end
+VIEWS_SWEPT = 64  # of an array, from which on the dead among them are forgotten now and then
+SPACES_KEPT = 1024  # of float64 arrays, by shape
+
 # ---- cotangents of a sweep: 'operations on 10^6', 'sum(x[i]**2' ----
 
 WRITTEN_INTO = 1 << 13  # entries; of fewer, a new array costs less than the question whose it is
@@ -54,7 +60,8 @@ PRODUCTS_LOOKED_INTO = 10**7  # of an einsum that adds them up
 # ---- rows that are added at places, triangular systems: 'k-means', 'Gaussian process' ----
 
 MANY_ROWS, NARROW_ROWS = 500, 8  # so many rows of so few entries are added column by column
-ONE_SOLVE = 64  # rows of a triangle; up to so many, one call of LAPACK is as fast
+ONE_SOLVE = 64  # rows of a triangle, up to which one call of LAPACK inverts it as fast
+SOLVED_WHOLE = 100  # rows of a system, up to which LAPACK solves it as fast if it is a triangle
 SMALL_EXPONENTIAL = 16  # rows, up to which its derivative is a block of a larger one: 'expm'
 ROWS_OF_A_BLOCK = 40
 
@@ -74,6 +81,7 @@ SLOPES_NUMBERS = 10**7  # in all these matrices
 STIFF_CALLS = 10  # times the calls of LSODA or BDF, after which DOP853 gives up
 NODES_AT_ONCE = 1 << 16  # that a function is given by cubature
 TERMS_AT_ONCE = 1 << 14  # of a series
+CUBATURES_KEPT = 32  # rules of cubature, by their number of dimensions
 
 # ---- compiling: loops as one step, 'Newton', 'Lotka-Volterra', 'series' ----
 
@@ -107,6 +115,8 @@ REMEMBERED_RESULT = 1 << 12  # bytes of a result, up to which an equal step is l
 CONSTANT_COPIED = 1 << 16  # bytes, up to which a captured array is copied, and not digested
 COMPARED_PLACES = 20_000  # places of captured state; what has more is no setting but data
 QUICK_ARRAYS = 8  # arguments, of which each is told from each: the guard is quadratic in them
+CODES_KEPT = 2048  # pieces of code, of which it is known what they read
+STATEFUL_KEPT = 4096  # functions, of which it is known whether they read the state of the process
 EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c, stage=...)`
 
 # ---- compiling: single numbers or loops, 'RK4', 'Rosenbrock', 'MLP 4-8-3' ----
@@ -148,12 +158,22 @@ BLOB_OF_A_TASK = 1 << 16  # bytes that all tasks share, from which they are the 
 CHUNKS_ADDED = 8  # chunks, of which one task adds up the results
 ITEMS_FOLDED = 8  # items that a task folds
 
-# ---- memory of directions and settings, and of what cr.cost measures ----
+# ---- checks of derivatives by differences ----
+
+SINGLY = 100  # coordinates, up to which the wrong ones are looked for one by one
+
+# ---- memory of directions and settings, and what cr.cost takes: benchmarks/price.py ----
 
 UNITS_KEPT = 32  # numbers of an input, up to which its unit directions are remembered
 SETTINGS_KEPT = 64  # of np.errstate, whose replacement is remembered
 PRICED_MEMORY = 1 << 26  # bytes that the moved arguments of one turn may take
 PRICED_ENTRIES = 5 * 10**7  # of the largest matrix that cr.cost asks for
+PRICED_ROUNDS = 21  # of all programs of one function
+PRICED_TURN = 0.005  # seconds of one program in one round
+OF_FIRST_CALLS = 0.6  # of the time that is given: the rest is for rounds
+OF_ANY_FIRST_CALL = 0.05  # seconds of any first call of compiled code
+FIRST_CALL = 20.0  # calls that a first call of compiled code takes, as far as nothing is known
+OF_PRODUCTS = 20  # directions that go in a block for the price of one, at most
 
 # ---- rules of packages ----
 

@@ -8,13 +8,6 @@ from .vjp import ReverseConfig, vjp
 from .wirtinger import wirtinger
 
 __all__ = [
-    "ReverseConfig",
-    "grad",
-    "hessian",
-    "hvp",
-    "jacobian",
-    "jacrev",
-    "value_and_grad",
-    "vjp",
+    "ReverseConfig", "grad", "hessian", "hvp", "jacobian", "jacrev", "value_and_grad", "vjp",
     "wirtinger",
-]
+]  # fmt: skip

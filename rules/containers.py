@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ..config import ContainerError
+from ..config.thresholds import DEEP
 from .annotations import Value
 from .known_classes import Children, becomes_known, library_of, registered
 from .shapes import has_own_dtype
@@ -52,8 +53,6 @@ def is_flat(x: Any) -> TypeGuard[list | tuple]:
     return (cls is list or cls is tuple) and LEAVES.issuperset(map(type, x))
 
 
-# How deep a walk goes before it looks whether it will end.
-DEEP = 1000
 _FOREIGN = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules"}
 # Of these only the classes that hold what the user gave them are looked into.
 _HOLDERS = {

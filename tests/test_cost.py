@@ -10,8 +10,8 @@ import pytest
 
 import chainrules as cr
 from chainrules.__main__ import main
-from chainrules._cost_table import Cost, Price
-from chainrules._differences import calls, differences
+from chainrules._price.differences import calls, differences
+from chainrules._price.table import Cost, Price
 
 FIRST = ["jacfwd", "jacrev", "jacobian", "one-sided differences", "two-sided differences"]
 OF_REAL = ["grad", "hvp", "hessian"]

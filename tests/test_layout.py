@@ -73,6 +73,11 @@ def test_every_folder_with_code_is_a_package(folder):
     assert [] == [relative(path) for path in parents if not (path / "__init__.py").exists()]
 
 
+def test_no_folder_has_more_than_25_files():
+    counts = Counter(path.parent for path in python_files(*FOLDERS, FACE))
+    assert [] == [f"{relative(path)}: {n}" for path, n in counts.items() if n > 25]
+
+
 def test_no_absolute_imports_of_the_folders():
     files = python_files(*FOLDERS, FACE, "tests", "notebooks", "benchmarks")
     found = [relative(path) for path in files if absolute_imports(path, FOLDERS)]

@@ -30,6 +30,15 @@ from ..table.operands import has_lists
 from ..table.other_kinds import NonDifferentiable
 from ..table.tables import RuleTable, traced_options
 from ..tracing.array import TracedArray
+from ..tracing.classes.other_classes import answer_of, refuse_hidden
+from ..tracing.classes.own_classes import (
+    is_masked_array,
+    is_of_its_own,
+    masks_some,
+    may_mask,
+    numbers_of,
+)
+from ..tracing.classes.own_numbers import number_in, turn_of
 from ..tracing.explained import explain
 from ..tracing.funnel import array_of, body, call, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
@@ -46,15 +55,6 @@ from ..tracing.object_arrays import (
     result,
 )
 from ..tracing.operands import is_operand
-from ..tracing.other_classes import answer_of, refuse_hidden
-from ..tracing.own_classes import (
-    is_masked_array,
-    is_of_its_own,
-    masks_some,
-    may_mask,
-    numbers_of,
-)
-from ..tracing.own_numbers import number_in, turn_of
 from ..tracing.running import Run, innermost_run
 from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed

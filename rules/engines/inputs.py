@@ -33,11 +33,11 @@ from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import ZERO, AbstractZero
+from ..tracing.classes.own_classes import has_own_numbers, without_masks
 from ..tracing.conversions import describe
 from ..tracing.level import Traced
 from ..tracing.object_arrays import OBJECT, healed
 from ..tracing.operands import is_array
-from ..tracing.own_classes import has_own_numbers, without_masks
 
 _MOST_KEYS = 12  # how many of the keys on the way to a place an error names
 _DIFFERENTIABLE = (float, int, complex, np.number, Traced)

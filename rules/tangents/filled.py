@@ -13,8 +13,8 @@ from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
+from ..tracing.classes.other_classes import is_computed_with
 from ..tracing.level import Traced
-from ..tracing.other_classes import is_computed_with
 from .project import ProjectTo
 from .structural import (
     NO_TANGENT,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...config import MissingRuleError, TangentError, user_line
+from ...config.thresholds import SPACES_KEPT
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold, is_flat
 from ..shapes import FLOAT64, dtype_of, is_foreign_array, shape_of, tangent_dtype
@@ -274,7 +275,7 @@ def float64_arrays(shape: tuple[int, ...]) -> ProjectArray:
     """Return the space of float64 arrays of ``shape``, made once."""
     space = _ARRAYS.get(shape)
     if space is None:
-        if len(_ARRAYS) >= 1024:
+        if len(_ARRAYS) >= SPACES_KEPT:
             _ARRAYS.clear()
         space = _ARRAYS[shape] = ProjectArray(shape, FLOAT64)
     return space

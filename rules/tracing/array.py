@@ -20,13 +20,13 @@ from ..known_classes import built_in, keepers
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy, shape_of
 from .array_api import follow_standard
+from .classes.duck_typing import hide_from_pythons
+from .classes.other_classes import is_computed_with
 from .conversions import describe, refuse_array, refuse_reader_of_memory
-from .duck_typing import hide_from_pythons
 from .funnel import array_of, call
 from .level import Traced, type_under, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
-from .other_classes import is_computed_with
 from .shown import shown
 from .views import (
     Memory,

@@ -156,3 +156,11 @@ def refuse_array(x: Value, dtype: DTypeLike | None) -> None:
         (_lose_array if hasattr(x, "__len__") else _lose_number)(x)
     if np.iscomplexobj(value(x)):
         _lose_complex(x)
+
+
+def index_of_entry(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the index of the entry at ``position`` in an array of ``shape``, in C order."""
+    size = math.prod(shape)
+    if not -size <= position < size:
+        raise IndexError(f"index {position} is out of bounds for size {size}")
+    return tuple(map(int, np.unravel_index(position % size, shape)))

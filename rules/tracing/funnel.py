@@ -256,7 +256,8 @@ def _beside_floats(parts: list) -> list:
 
     Joins of floats alone are the ones that take a short way.
     """
-    if not any(isinstance(p, Traced) and dtype_of(p).kind in "fc" for p in parts):
+    dtypes = (dtype_of(p) for p in parts if isinstance(p, Traced))
+    if not any(dtype is not None and dtype.kind in "fc" for dtype in dtypes):
         return parts
 
     def part(p: Any) -> Any:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ...config.thresholds import DEEP
 from ..annotations import Function, Index, Tangentlike, Value
 from ..containers import (
-    DEEP,
     LEAVES,
     are_settings,
     children,

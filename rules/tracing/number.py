@@ -20,10 +20,14 @@ from ..containers import LEAVES, are_settings
 from ..refusals.table import refusal
 from ..shapes import is_foreign_array, shape_of
 from ..signatures import positional_names
+from .classes.duck_typing import INSTEAD, PYTHONS, instead_of
+from .classes.other_classes import answers_itself
+from .classes.own_numbers import compared
 from .conversions import (
     KEEP,
     SIZES,
     describe,
+    index_of_entry,
     lost,
     lost_to,
     refuse_array,
@@ -31,13 +35,10 @@ from .conversions import (
     refuse_two_precisions,
     whole,
 )
-from .duck_typing import INSTEAD, PYTHONS, instead_of
 from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
-from .other_classes import answers_itself
-from .own_numbers import compared
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -133,14 +134,6 @@ def _one_axis(axis: object, x: Value) -> Any:
     if type(axis) is tuple and len(axis) == 1:
         return axis[0]
     return 0 if axis is None and np.ndim(value(x)) == 1 else axis
-
-
-def _place_of(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the index of the entry at ``position`` in an array of ``shape``, in C order."""
-    size = math.prod(shape)
-    if not -size <= position < size:
-        raise IndexError(f"index {position} is out of bounds for size {size}")
-    return tuple(map(int, np.unravel_index(position % size, shape)))
 
 
 BOOL = np.dtype(bool)
@@ -278,7 +271,7 @@ class TracedNumber(Traced):
                 return y
         shape = shape_of(self)
         if len(index) == 1 and not isinstance(index[0], tuple):
-            index = _place_of(operator.index(index[0]), shape)
+            index = index_of_entry(operator.index(index[0]), shape)
         elif len(index) == 1:
             (index,) = index
         elif not index:

@@ -12,9 +12,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ...config import ArgumentTypeError
+from ...config.thresholds import DEEP
 from ..annotations import Function, Value
 from ..containers import (
-    DEEP,
     LEAVES,
     are_settings,
     iterate_leaves,
@@ -25,11 +25,17 @@ from ..known_classes import table_of
 from ..refusals.table import OwnClassError, refusal
 from ..shapes import OBJECT, shape_of
 from ..signatures import name_of
+from .classes.other_classes import (
+    is_computed_with,
+    is_sequence,
+    read_array,
+    refuse_answering,
+    shows_array,
+)
+from .classes.own_classes import is_masked_array, is_of_its_own, without_masks
+from .classes.own_numbers import as_of_python, number_in
 from .funnel import array_of, is_numpys
 from .level import Traced, innermost, type_under, value
-from .other_classes import is_computed_with, is_sequence, read_array, refuse_answering, shows_array
-from .own_classes import is_masked_array, is_of_its_own, without_masks
-from .own_numbers import as_of_python, number_in
 from .shown import shown
 from .views import axes_of, laid_out
 

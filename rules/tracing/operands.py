@@ -10,8 +10,8 @@ import numpy as np
 
 from ..annotations import Index, Value
 from .array import TracedArray
+from .classes.other_classes import is_computed_with
 from .level import Traced
-from .other_classes import is_computed_with
 
 _NUMBERS = (float, int, complex, np.generic)
 _BASIC = frozenset({int, np.int64, np.int32, np.intp, slice, type(None), type(...)})

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from ...config.thresholds import VIEWS_SWEPT
 from ..annotations import Function, Value
 from ..containers import LEAVES, is_flat, iterate_leaves, map_leaves
 from ..shapes import FLOATS, is_lazy
@@ -206,7 +207,7 @@ def remember(view: "TracedArray", root: "TracedArray") -> None:
     views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
     views[next_of_views()] = weakref.ref(view)
-    if len(views) >= 64 and not len(views) & (len(views) - 1):
+    if len(views) >= VIEWS_SWEPT and not len(views) & (len(views) - 1):
         # The dead are forgotten at powers of two, so that it stays cheap.
         for number, reference in list(views.items()):
             if reference() is None:

@@ -16,7 +16,8 @@ import numpy as np
 
 import chainrules as cr
 
-from . import _check, _cost_command, _doctor
+from . import _check, _doctor
+from ._price import command as _price
 
 NEXT = """\
 What to do next, at https://chainrules-py.readthedocs.io or in the docs/ of a checkout:
@@ -221,7 +222,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--version", action="version", version=cr.__version__)
     commands = parser.add_subparsers(title="instead of the demo", metavar="command")
     _check.add_to(commands)
-    _cost_command.add_to(commands)
+    _price.add_to(commands)
     _doctor.add_to(commands)
     given = parser.parse_args(arguments)
     if "run" in given:

@@ -17,7 +17,7 @@ import numpy as np
 from .rules import Traced, as_dtype, dtype_of, type_under, value
 from .rules.accelerated import numbers
 from .rules.shapes import is_lazy
-from .rules.tracing.stand_ins import StandIn
+from .rules.tracing.classes.stand_ins import StandIn
 
 _type = builtins.type
 _NOTHING = object()

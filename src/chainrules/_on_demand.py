@@ -1,7 +1,7 @@
 """Lazy imports of ``chainrules``: engines, rules, and the modules beside them."""
 
 import sys
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -23,7 +23,7 @@ _HOMES = {
     "._ad": ("ad",),
     ".adoption": ("Adoption", "adopt"),
     ".compiling": ("compile", "explain"),
-    "._cost": ("cost",),
+    "._price.cost": ("cost",),
     f"{_FUNCTIONS}.checkpoint": ("checkpoint",),
     f"{_FUNCTIONS}.flatten": ("flatten",),
     f"{_FUNCTIONS}.folds": ("accumulate", "reduce"),
@@ -38,18 +38,9 @@ HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _NAMES = "adoption cmath errors forward interop math numpy reverse scipy testing traits"
 # What completion shows besides the transforms: of the kit of rule authors a few names, and modules.
 _OFTEN = [
-    "frule",
-    "rrule",
-    "primitive",
-    "scalar_rule",
-    "which",
-    "value",
-    "is_traced",
-    "stop_gradient",
-    "ignore_derivatives",
-    "register_container",
-    "zero_tangent",
-]
+    "frule", "rrule", "primitive", "scalar_rule", "which", "value", "is_traced",
+    "stop_gradient", "ignore_derivatives", "register_container", "zero_tangent",
+]  # fmt: skip
 _SHOWN = ["cmath", "errors", "interop", "math", "numpy", "rules", "scipy", "testing", "traits"]
 MODULES = {**{name: f".{name}" for name in _NAMES.split()}, "_rulesets": ".rules.rulesets"}
 
@@ -65,46 +56,20 @@ def _rules_of_packages() -> bool:
     return done
 
 
-def _containers_of_xarray() -> None:
-    loading.imported(f"{__package__}.interop.xarray").register_xarray()
+def _at(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that loads a module of ours when it is called, and calls what it names."""
+    return lambda *args: getattr(loading.imported(f"{__package__}.{module}"), name)(*args)
 
 
-def _quantities_of_pint() -> None:
-    loading.imported(f"{__package__}.interop.pint").register_pint()
-
-
-def _tables_of_pandas() -> None:
-    loading.imported(f"{__package__}.interop.pandas").register_pandas()
-
-
-def _pytree_of_jax(cls: type) -> Any:
-    return loading.imported(f"{__package__}.interop.pytrees").form_of_pytree(cls)
-
-
-def _mirror_of_numpy() -> ModuleType:
-    return loading.imported(f"{__package__}.numpy")
-
-
-def _column_of_pandas(x: Any) -> Any:
-    return loading.imported(f"{__package__}.interop.pandas").kept(x)
-
-
-def _index_of_pandas(x: Any) -> Any:
-    return loading.imported(f"{__package__}.interop.pandas").kept_by_index(x)
-
-
-def _plain_copy(x: Any) -> Any:
-    return loading.imported(f"{__package__}.rules.engines.buffers").plain_copy(x)
-
-
-late["pandas"] = _tables_of_pandas
+late["pandas"] = _at("interop.pandas", "register_pandas")
+late["xarray"] = _at("interop.xarray", "register_xarray")
+late["pint"] = _at("interop.pint", "register_pint")
 for _module in ("series", "construction", "internals.construction"):
-    keepers[f"pandas.core.{_module}"] = _column_of_pandas
-keepers["pandas.core.indexes.base"] = _index_of_pandas
-keepers["dask.array.core"] = _plain_copy
-mirrors[numpy] = _mirror_of_numpy
-forms["jax"] = _pytree_of_jax
-late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
+    keepers[f"pandas.core.{_module}"] = _at("interop.pandas", "kept")
+keepers["pandas.core.indexes.base"] = _at("interop.pandas", "kept_by_index")
+keepers["dask.array.core"] = _at("rules.engines.buffers", "plain_copy")
+mirrors[numpy] = lambda: loading.imported(f"{__package__}.numpy")
+forms["jax"] = _at("interop.pytrees", "form_of_pytree")
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]
 

@@ -20,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ._cached_functions import CACHED, of_cached
-from ._compiled_functions import is_compiled, of_compiled
-from ._held import Undo, adopt_functions, answers, made_anew
-from ._kept import KeptFunctions
+from ._adopted.compiled_functions import is_compiled, of_cached, of_compiled
+from ._adopted.held import CACHED, Undo, adopt_functions, answers, made_anew
+from ._adopted.kept import KeptFunctions
 from ._numbers import BUILTINS, SCALARS
 from .config import ArgumentValueError, MissingPackageError
 from .rules.refusals.remedies import adopted

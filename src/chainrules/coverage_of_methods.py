@@ -7,7 +7,7 @@ import numpy as np
 
 from .rules import frule
 from .rules.tracing.array import TracedArray
-from .rules.tracing.duck_typing import OfNumPys
+from .rules.tracing.classes.duck_typing import OfNumPys
 from .rules.tracing.number import OF_INSTANCES, TracedNumber
 
 # What is written out in Python, and is not one call of a NumPy function.

@@ -7,65 +7,8 @@ Examples
 True
 """
 
-from .config.errors import (
-    ArgumentTypeError,
-    ArgumentValueError,
-    BatchError,
-    BatchWarning,
-    ChainRulesError,
-    CompileError,
-    CompileWarning,
-    ContainerError,
-    ConvergenceWarning,
-    EscapedTraceError,
-    ExchangeError,
-    InaccurateDerivativeError,
-    IndependentOutputWarning,
-    LostDataError,
-    LostDerivativeError,
-    MissingDerivativeError,
-    MissingPackageError,
-    MissingRuleError,
-    MutationError,
-    NoSolutionError,
-    RuleError,
-    RuleNeverAskedWarning,
-    RuleReplacedWarning,
-    RulesNotLoadedWarning,
-    SingularJacobianError,
-    TangentError,
-    UnknownNameError,
-)
-
-__all__ = [
-    "ArgumentTypeError",
-    "ArgumentValueError",
-    "BatchError",
-    "BatchWarning",
-    "ChainRulesError",
-    "CompileError",
-    "CompileWarning",
-    "ContainerError",
-    "ConvergenceWarning",
-    "EscapedTraceError",
-    "ExchangeError",
-    "InaccurateDerivativeError",
-    "IndependentOutputWarning",
-    "LostDataError",
-    "LostDerivativeError",
-    "MissingDerivativeError",
-    "MissingPackageError",
-    "MissingRuleError",
-    "MutationError",
-    "NoSolutionError",
-    "RuleError",
-    "RuleNeverAskedWarning",
-    "RuleReplacedWarning",
-    "RulesNotLoadedWarning",
-    "SingularJacobianError",
-    "TangentError",
-    "UnknownNameError",
-]
+from .config.errors import *
+from .config.errors import __all__
 
 
 def __dir__() -> list[str]:

@@ -10,43 +10,15 @@ True
 import importlib as _importlib
 from typing import TYPE_CHECKING, Any
 
-from .config import (
-    AllOf,
-    AsksForBlocks,
-    FollowsPython,
-    HasBatchMode,
-    HasForwardsMode,
-    HasReverseMode,
-    NoForwardsMode,
-    NoReverseMode,
-    RuleConfig,
-    StrongZeros,
-    batch_via_ad,
-    frule_via_ad,
-    rrule_via_ad,
-)
+from .config import config as _config
+from .config.config import *
 
 if TYPE_CHECKING:
     from .forward import ForwardConfig
     from .reverse import ReverseConfig
 
-__all__ = [
-    "AllOf",
-    "AsksForBlocks",
-    "FollowsPython",
-    "ForwardConfig",
-    "HasBatchMode",
-    "HasForwardsMode",
-    "HasReverseMode",
-    "NoForwardsMode",
-    "NoReverseMode",
-    "ReverseConfig",
-    "RuleConfig",
-    "StrongZeros",
-    "batch_via_ad",
-    "frule_via_ad",
-    "rrule_via_ad",
-]
+__all__ = ["ForwardConfig", "ReverseConfig"]
+__all__ += _config.__all__
 
 _ENGINES = {"ForwardConfig": ".forward", "ReverseConfig": ".reverse"}
 

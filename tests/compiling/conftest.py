@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from chainrules.compiling.compiled import Compiled
-from chainrules.compiling.passes.scalar_trace import Names, ScalarTrace
+from chainrules.compiling.passes.scalar.scalar_trace import Names, ScalarTrace
 
 
 @pytest.fixture(autouse=True)
@@ -35,4 +35,4 @@ def native_code_is_right(monkeypatch):
 def by_groups(request, monkeypatch):
     """Let programs of a few steps be lowered as those of many are, too."""
     if request.param == "many":
-        monkeypatch.setattr("chainrules.compiling.passes.groups.MANY_STEPS", 0)
+        monkeypatch.setattr("chainrules.compiling.passes.fused.groups.MANY_STEPS", 0)

@@ -10,7 +10,7 @@ from three_ways import Recorded, differences, run
 import chainrules as cr
 from chainrules.compiling.ir import lowering
 from chainrules.compiling.ir.scalars import NotLowered
-from chainrules.compiling.passes import groups
+from chainrules.compiling.passes.fused import groups
 
 pytest.importorskip("llvmlite")
 

@@ -9,8 +9,9 @@ from three_ways import Recorded, differences, run
 import chainrules as cr
 from chainrules.compiling.compiled import Compiled
 from chainrules.compiling.ir.lowering import FUNCTIONS, lowering_of
-from chainrules.compiling.passes import factor_sharing, factors, matrix_steps
+from chainrules.compiling.passes import factor_sharing, factors
 from chainrules.compiling.passes.factor_sharing import STANDS_FOR, Factor
+from chainrules.compiling.passes.scalar import matrix_steps
 from chainrules.config import CompileWarning
 from chainrules.rules.rulesets.linalg.systems import inverse_or_nan
 from chainrules.rules.rulesets.linalg.triangular import (

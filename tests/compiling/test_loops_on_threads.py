@@ -19,7 +19,7 @@ import chainrules as cr
 from chainrules.compiling.native import Input, Output, available
 from chainrules.compiling.native.arrays import axes
 from chainrules.compiling.native.threads import InPieces
-from chainrules.compiling.passes import scalar_program
+from chainrules.compiling.passes.scalar import scalar_program
 
 pytestmark = pytest.mark.skipif(not available(), reason="no native code here")
 

@@ -12,7 +12,8 @@ from three_ways import WAYS, Recorded, differences, run
 import chainrules as cr
 from chainrules import numpy as fillable
 from chainrules.compiling.ir import lowering
-from chainrules.compiling.passes import groups, scalar_program, scalar_steps
+from chainrules.compiling.passes.fused import groups
+from chainrules.compiling.passes.scalar import scalar_program, scalar_steps
 from chainrules.rules import getitem, iterate_leaves
 from chainrules.rules.linear.steps import part_at
 from chainrules.rules.rulesets.arrays.indexing import scatter

@@ -12,7 +12,7 @@ from three_ways import Recorded, differences, run
 
 import chainrules as cr
 from chainrules.compiling.native import available
-from chainrules.compiling.passes import fusion, groups, schedule
+from chainrules.compiling.passes.fused import fusion, groups, schedule
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs machine code")
 

@@ -14,7 +14,7 @@ from test_random_programs import map_leaves
 
 import chainrules as cr
 from chainrules.compiling.agreement import agree
-from chainrules.compiling.passes import groups
+from chainrules.compiling.passes.fused import groups
 from chainrules.config import CompileWarning
 from chainrules.rules import iterate_leaves
 

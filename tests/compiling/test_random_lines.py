@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from three_ways import Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling.passes import groups, scalar_program
+from chainrules.compiling.passes.fused import groups
+from chainrules.compiling.passes.scalar import scalar_program
 
 ONE = (
     "np.sin({a})", "np.exp(-{a} ** 2)", "np.abs({a})", "-{a}", "{a} ** 2", "{a} * 2", "1.5 - {a}", "np.tanh({a})",

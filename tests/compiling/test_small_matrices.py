@@ -162,6 +162,21 @@ def test_what_is_singular_is_numpys_own(name, kept):
     np.testing.assert_allclose(parts(g(a)), parts(f(a)), rtol=1e-9)
 
 
+def test_a_constant_matrix_is_factorised_when_it_is_recorded():
+    """A replay has no pivots to look for: what was computed of constants is one."""
+    kept = matrices(4)
+
+    def f(b):
+        return np.sum(np.linalg.solve(kept, np.sin(b)))
+
+    g, b = cr.compile(f), np.arange(4.0)
+    np.testing.assert_allclose(g(b), f(b), rtol=1e-12)
+    text = str(cr.explain(g, stage="scalarized"))
+    assert "sin(" in text
+    assert "greater(" not in text
+    assert "where(" not in text
+
+
 def test_a_singular_matrix_is_said_to_be_one():
     g = cr.compile(lambda a, b: np.sum(np.linalg.solve(a, b)))
     b = np.arange(3.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
-from chainrules.compiling.record.walk import WALKED, walk_as
+from chainrules.compiling.record.state.walk import WALKED, walk_as
 from chainrules.compiling.tree import TRANSITIONS, CacheEntry, State
 
 

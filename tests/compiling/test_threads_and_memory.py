@@ -7,7 +7,8 @@ import pytest
 from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling.passes import groups, scalar_program
+from chainrules.compiling.passes.fused import groups
+from chainrules.compiling.passes.scalar import scalar_program
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
 

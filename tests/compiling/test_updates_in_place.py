@@ -6,8 +6,8 @@ from three_ways import Recorded, differences, run
 
 import chainrules as cr
 from chainrules import numpy as fillable
-from chainrules.compiling.passes import groups
-from chainrules.compiling.passes.groups import NumpyCall
+from chainrules.compiling.passes.fused import groups
+from chainrules.compiling.passes.fused.groups import NumpyCall
 from chainrules.rules.rulesets.arrays.indexing import scatter
 
 pytest.importorskip("llvmlite")

@@ -18,8 +18,8 @@ from fuzz_program import Program
 from fuzz_states import STATES
 
 import chainrules as cr
-from chainrules.compiling.record import watch
-from chainrules.compiling.record.bytecode import reads_of
+from chainrules.compiling.record.state import watch
+from chainrules.compiling.record.state.bytecode import reads_of
 
 X = np.array([1.0, 2.0, 3.0])
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from chainrules.compiling.ir.values import Group
-from chainrules.compiling.passes.fusion import Fused
+from chainrules.compiling.passes.fused.fusion import Fused
 from chainrules.compiling.passes.replay import Replay
-from chainrules.compiling.passes.scalar_program import NativeLine
+from chainrules.compiling.passes.scalar.scalar_program import NativeLine
 from chainrules.compiling.record.cache_key import signature
-from chainrules.compiling.record.captured_state import Captured
 from chainrules.compiling.record.recording import record
+from chainrules.compiling.record.state.captured_state import Captured
 from chainrules.rules import iterate_leaves
 
 

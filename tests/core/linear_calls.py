@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chainrules.rules import astype, entry, frule, getitem
-from chainrules.rules.rulesets.arrays.counts import weighted_counts
+from chainrules.rules.rulesets.arrays.along_axes.counts import weighted_counts
 from chainrules.rules.rulesets.arrays.differences import (
     differences,
     into_plain_grid,

@@ -13,8 +13,9 @@ from counted_calls import calls_of
 from test_errors import raises
 
 import chainrules as cr
+from chainrules.config.thresholds import DEEP
 from chainrules.rules import children, innermost, iterate_leaves, map_leaves, strip
-from chainrules.rules.containers import DEEP, Within, fold
+from chainrules.rules.containers import Within, fold
 from chainrules.rules.engines.inputs import taken
 
 DEPTH = 1_200  # deeper than Python recurses

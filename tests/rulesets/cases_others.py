@@ -9,12 +9,12 @@ from numpy.lib import scimath
 from numpy.lib.stride_tricks import sliding_window_view
 
 import chainrules as cr
-from chainrules.rules.rulesets.arrays import counts as numpy_counts
 from chainrules.rules.rulesets.arrays import differences as numpy_differences
 from chainrules.rules.rulesets.arrays import indexing as numpy_indexing
 from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
 from chainrules.rules.rulesets.arrays import quotients, ties
 from chainrules.rules.rulesets.arrays import shapes as numpy_shapes
+from chainrules.rules.rulesets.arrays.along_axes import counts as numpy_counts
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
 from chainrules.rules.rulesets.functions import map as higher_order

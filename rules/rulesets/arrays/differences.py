@@ -20,7 +20,7 @@ from ... import (
     with_value,
     with_values,
 )
-from .accumulations import from_lanes, in_lanes
+from .along_axes.accumulations import from_lanes, in_lanes
 from .elementwise import as_array, or_one
 from .ties import motion, moving_with
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....config import MissingRuleError, user_line
 from ... import dtype_of, getitem, linear_rule, refuse_too_many
-from .reductions import sum_pattern
+from .along_axes.reductions import sum_pattern
 from .shapes import pad_zeros
 
 OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}

@@ -20,7 +20,7 @@ from ... import (
     value,
 )
 from . import trigonometry  # noqa: F401 - the rules of its ufuncs come first
-from .accumulations import in_lanes
+from .along_axes.accumulations import in_lanes
 from .constant import COMPARISONS, LOGIC
 from .elementwise import or_one
 from .indexing import scatter

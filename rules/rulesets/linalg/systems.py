@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ....config.thresholds import ONE_SOLVE
+from ....config.thresholds import SOLVED_WHOLE
 from ... import (
     Block,
     NoTangent,
@@ -143,7 +143,7 @@ def solve_rrule(solve, a, b):
     y = solve(a, b)
     vector = len(shape_of(b)) == 1
     project_a, project_b = ProjectTo(a), ProjectTo(b)
-    small = project_a.shape[-1] <= ONE_SOLVE
+    small = project_a.shape[-1] <= SOLVED_WHOLE
 
     def solve_pullback(ybar):
         moved = adjoint(a)

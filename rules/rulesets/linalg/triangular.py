@@ -7,7 +7,7 @@ n).
 
 import numpy as np
 
-from ....config.thresholds import ONE_SOLVE, ROWS_OF_A_BLOCK
+from ....config.thresholds import ONE_SOLVE, ROWS_OF_A_BLOCK, SOLVED_WHOLE
 from ... import primitive
 from ..arrays.products import adjoint
 
@@ -48,7 +48,7 @@ def inverse_of_lower(a):
 @primitive
 def solve_by_blocks(a, b):
     """Return ``solve(a, b)`` for matrices ``b``, faster where a block of ``a`` is zero."""
-    if np.shape(a)[-1] > ONE_SOLVE:
+    if np.shape(a)[-1] > SOLVED_WHOLE:
         first, above, below, last = quarters(a)
         h = np.shape(first)[-1]
         if not (np.any(above[..., 0, -1]) or np.any(above)):

@@ -24,15 +24,14 @@ from ..rules.engines.engine import run
 from ..rules.rulesets.functions.map import results_of
 from ..rules.rulesets.functions.scan import batch_lowerings, recordings
 from ..rules.shapes import OBJECT
-from ..rules.tracing.other_classes import is_computed_with
+from ..rules.tracing.classes.other_classes import is_computed_with
 from ..rules.tracing.views import bare, for_receiver
 from ..rules.tracing.watching import stops
 from .axes import Axes, items_of, paired
-from .batch_level import BatchLevel
+from .batch_level import BatchLevel, WatchedBatch
 from .batched import BatchedArray, BatchedNumber
 from .joined import Stacked, joined_ways, none_of, stacked_items
 from .random_draws import Generators
-from .watched import WatchedBatch
 from .ways import Looked, OneByOne, Split, is_told, tell
 
 

@@ -38,9 +38,9 @@ from ..rules.signatures import RuleSignature
 from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
+from ..rules.tracing.classes.own_classes import is_of_its_own
 from ..rules.tracing.funnel import body, shown
 from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
-from ..rules.tracing.own_classes import is_of_its_own
 from ..rules.tracing.views import (
     bare,
     numbered_leaves,

@@ -27,11 +27,12 @@ from ..rules.engines.buffers import settled
 from ..rules.engines.engine import escaped
 from ..rules.linear.blocks import led_index, rank_of
 from ..rules.tracing.array import TracedArray
+from ..rules.tracing.classes.other_classes import answer_of
 from ..rules.tracing.level import ONE, type_under
 from ..rules.tracing.object_arrays import is_object_array
 from ..rules.tracing.operands import is_basic, is_operand
-from ..rules.tracing.other_classes import answer_of
 from ..rules.tracing.views import Path, copied, follow, is_draft, put_draft, register_view, root_of
+from ..rules.tracing.watching import WatchedLevel
 from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .batch_calls import BatchCalls, is_shared
 from .batched import BatchedArray, BatchedNumber, sample_of
@@ -205,6 +206,12 @@ class BatchLevel(BatchCalls):
         draft = root.memory.draft if is_draft(root) else None
         block = follow(path, self.array(root.block if draft is None else draft[0])).block
         view.block = block if draft is None else copied(block)
+
+
+class WatchedBatch(WatchedLevel, BatchLevel):
+    """A batch level that stops at numbers that are wanted, for ``cr.debug``."""
+
+    __slots__ = ()
 
 
 def _keeps_array(index: Index) -> bool:

@@ -13,7 +13,7 @@ from ..rules import Traced, dtype_of, is_traced, next_level, replaced, shape_of,
 from ..rules.annotations import Value
 from ..rules.engines.engine import escaped
 from ..rules.linear.block_level import BlocksLevel
-from ..rules.tracing.own_classes import is_of_its_own
+from ..rules.tracing.classes.own_classes import is_of_its_own
 from .batched import BatchedArray, BatchedNumber
 from .pythons_numbers import OF_PYTHON, too_large
 from .ways import Looked, OneByOne, Split, grouped

@@ -22,7 +22,7 @@ from ..rules import (
 from ..rules.containers import LEAVES
 from ..rules.rulesets.functions.foreign import Foreign
 from .ir.looks import NotRecordable
-from .record.captured_state import Captured
+from .record.state.captured_state import Captured
 
 
 class Given:

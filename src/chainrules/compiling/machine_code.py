@@ -17,7 +17,7 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
         return None
     from .ir.scalars import NotLowered
     from .native.disk_cache import unsafe_folder
-    from .passes.scalar_program import is_of_numbers
+    from .passes.scalar.scalar_program import is_of_numbers
 
     if reason := unsafe_folder():
         _say_once(reason)
@@ -71,18 +71,18 @@ def lower_loops(compiled: Callable[..., Callable]) -> None:
 
 
 def _line(recorder: Recorder, output: Any, threads: int) -> Any:
-    from .passes.scalar_program import NativeLine
+    from .passes.scalar.scalar_program import NativeLine
 
     return NativeLine(recorder, output)
 
 
 def _fused(recorder: Recorder, output: Any, threads: int) -> Any:
-    from .passes.fusion import Fused
+    from .passes.fused.fusion import Fused
 
     return Fused(recorder, output, threads)
 
 
 def _stretches(recorder: Recorder, output: Any, threads: int) -> Any:
-    from .passes.stretches import Stretches
+    from .passes.scalar.stretches import Stretches
 
     return Stretches(recorder, output)

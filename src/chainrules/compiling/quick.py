@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..config.thresholds import QUICK_ARRAYS
-from .record import state_guard as by
-from .record.captured_state import Captured
 from .record.constants import Constants
+from .record.state import state_guard as by
+from .record.state.captured_state import Captured
 
 _array = np.ndarray
 _C_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400  # flags of NumPy

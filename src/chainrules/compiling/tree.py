@@ -8,8 +8,8 @@ from .agreement import coarsest
 from .ir.looks import Look
 from .passes.replay import Missed
 from .quick import Quick, quick
-from .record.captured_state import Captured
 from .record.recorder import Recorder
+from .record.state.captured_state import Captured
 
 
 class RecordedPath:

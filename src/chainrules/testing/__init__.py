@@ -26,31 +26,16 @@ from .scalar_tests import test_scalar
 
 __all__ = [
     # a rule
-    "test_rrule",
-    "test_frule",
-    "test_scalar",
-    "primal_with_tangent",
+    "test_rrule", "test_frule", "test_scalar", "primal_with_tangent",
     # a function
-    "check_grad",
-    "Report",
+    "check_grad", "Report",
     # the tools
-    "central_fdm",
-    "forward_fdm",
-    "backward_fdm",
-    "FiniteDifference",
-    "Estimate",
-    "rand_tangent",
-    "to_vec",
-    "assert_tangents_close",
+    "central_fdm", "forward_fdm", "backward_fdm", "FiniteDifference", "Estimate",
+    "rand_tangent", "to_vec", "assert_tangents_close",
     # what can be found
-    "RuleTestError",
-    "NoRuleError",
-    "WrongValueError",
-    "WrongStructureError",
-    "WrongDerivativeError",
-    "MutatedArgumentError",
-    "UndecidedError",
-]
+    "RuleTestError", "NoRuleError", "WrongValueError", "WrongStructureError",
+    "WrongDerivativeError", "MutatedArgumentError", "UndecidedError",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..config import ArgumentValueError, RuleError, TangentError
+from ..config.thresholds import SINGLY
 from ..rules import AbstractZero, NoTangent, Tangent, ZeroTangent, thunk, unthunk
 from .arguments import Snapshot
 from .case import Case, about
@@ -29,8 +30,6 @@ from .random_tangents import short_numbers
 from .structure import inplace_complaint, tangent_complaint, value_complaint
 
 __all__ = ["Reverse"]
-
-SINGLY = 100  # at most so many coordinates are differenced one by one to find the wrong ones
 
 
 class Reverse:

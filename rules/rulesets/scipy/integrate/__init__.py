@@ -6,6 +6,10 @@ containers and objects that it captures: ``rulesets.functions.closures`` takes t
 
 from typing import Any
 
+from scipy import integrate
+
+from .... import non_differentiable
+from ..traced_objects import refused
 from . import (
     boundary_values,
     cubature,
@@ -13,7 +17,6 @@ from . import (
     initial_values,
     quadrature,
     random_points,
-    refused,
     samples,
     series,
     several_variables,
@@ -21,9 +24,13 @@ from . import (
 
 __all__ = ["INSTEAD", "REFUSED", "samples"]
 
+SOLVER = "the steps are yours to take, and the method keeps them in arrays of its own", "solve_ivp"
+SOLVERS = ("BDF", "DOP853", "LSODA", "RK23", "RK45", "Radau", "complex_ode", "ode")
 INSTEAD: dict[str, Any] = {
     **quadrature.INSTEAD, **several_variables.INSTEAD, **random_points.INSTEAD,
     **initial_values.INSTEAD, **boundary_values.INSTEAD, **elementwise.INSTEAD, **series.INSTEAD,
-    **cubature.INSTEAD, **refused.INSTEAD,
+    **cubature.INSTEAD, **{name: refused(getattr(integrate, name), *SOLVER) for name in SOLVERS},
 }  # fmt: skip
 REFUSED: dict[str, tuple[str, str]] = {}
+if hasattr(integrate, "lebedev_rule"):
+    non_differentiable(integrate.lebedev_rule)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import MissingRuleError, user_line
-from .....config.thresholds import NODES_AT_ONCE
+from .....config.thresholds import CUBATURES_KEPT, NODES_AT_ONCE
 from .... import array_of, value, with_values
 from .quadrature import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
@@ -22,7 +22,7 @@ from .refined import Refinement, refined, stand_ins
 HALVINGS = 3
 
 
-@functools.lru_cache(32)
+@functools.lru_cache(CUBATURES_KEPT)
 def nodes_of(rule, dimensions):
     """Nodes in the unit cube (n, dimensions), and their weights: those that SciPy's rule has."""
     if rule == "genz-malik" or dimensions == 1:

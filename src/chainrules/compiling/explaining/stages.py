@@ -19,16 +19,16 @@ from ..ir.values import Group, LoopInput, LoopResult, LoopValue, RealValue, real
 from ..machine_code import natively
 from ..native.assembly.operation import INPUT, Operation
 from ..passes.factor_sharing import factored
-from ..passes.fusion import Fused
+from ..passes.fused.fusion import Fused
+from ..passes.fused.schedule import Stretch
 from ..passes.replay import Replay
-from ..passes.scalar_program import NativeLine
-from ..passes.schedule import Stretch
+from ..passes.scalar.scalar_program import NativeLine
+from ..passes.scalar.stretches import Stretches
 from ..passes.source import NAME
-from ..passes.stretches import Stretches
 from ..record.cache_key import signature
-from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.recording import record
+from ..record.state.captured_state import Captured
 
 STAGES = ("recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm")
 _NATIVE = ("builtin_function_or_method", "InPieces")  # types of native functions

@@ -16,11 +16,11 @@ from scipy import LowLevelCallable
 from ...config.thresholds import LOOKS_OF_A_WAY, LOOP_WAYS
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
-from ..native.stepping import driver, integrand_address
-from ..passes.fusion import Fused
+from ..native.steps.stepping import driver, integrand_address
+from ..passes.fused.fusion import Fused
 from ..passes.replay import Replay
-from ..passes.scalar_program import is_of_numbers
-from ..passes.stretches import Stretches
+from ..passes.scalar.scalar_program import is_of_numbers
+from ..passes.scalar.stretches import Stretches
 from ..record.recorder import Recorder
 from .native_loop import NativeLoop
 from .ways import native_way

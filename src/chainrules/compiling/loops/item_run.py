@@ -8,8 +8,8 @@ import numpy as np
 from ...config import CompileError, user_line
 from ...config.thresholds import ITEM_PIECE, ITEM_SINGLES, LOOP_REFUSALS
 from ..ir.looks import NotRecordable, UnsuitedLoopError
-from ..native.branching import BranchingLoop
-from ..native.stepping import StepBody
+from ..native.steps.branching import BranchingLoop
+from ..native.steps.stepping import StepBody
 from ..native.threads import share
 from .loop_run import LoopRun, dense
 from .native_loop import NativeLoop

@@ -25,10 +25,10 @@ from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
 from ..ir.scalars import NotLowered
-from ..record.captured_state import Captured
 from ..record.recorder import Recorder
 from ..record.recording import ItemRecorder, UnrollingRecorder
-from ..record.stateful import is_constant_code
+from ..record.state.captured_state import Captured
+from ..record.state.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
 from .held import held_by
 from .layout import RECORDED, RowLayout, checked_form, form_of, plain, row_form

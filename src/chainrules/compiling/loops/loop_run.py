@@ -6,7 +6,7 @@ import numpy as np
 
 from ...config.thresholds import LOOP_CAPACITY, LOOP_CHUNK
 from ...rules import AbstractZero
-from ..native.stepping import driver
+from ..native.steps.stepping import driver
 
 if TYPE_CHECKING:
     from .native_loop import NativeLoop

@@ -20,12 +20,12 @@ from ...rules.containers import LEAVES
 from ...rules.rulesets.functions.foreign import Foreign
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.scalars import NotLowered
-from ..native.branching import BranchingLoop
-from ..native.way_tree import NestedLoop, WayTree
-from ..record.captured_state import Captured
+from ..native.steps.branching import BranchingLoop
+from ..native.steps.way_tree import NestedLoop, WayTree
 from ..record.recorder import Recorder
 from ..record.recording import ItemRecorder, StepRecorder, foreign_in
-from ..record.walk import parts_of
+from ..record.state.captured_state import Captured
+from ..record.state.walk import parts_of
 from .held import are_same
 from .loop_run import LoopRun, capacity, dense
 from .ways import Layouts, native_way, recorded

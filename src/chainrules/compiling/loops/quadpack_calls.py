@@ -7,7 +7,7 @@ import numpy as np
 from scipy import integrate
 
 from ...rules.rulesets.scipy.integrate.quadpack import K15, K21, Kronrod, LastNodes
-from ..native.kronrod import rule_sums
+from ..native.steps.kronrod import rule_sums
 from .callbacks import CallbackRun
 
 

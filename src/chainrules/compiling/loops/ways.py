@@ -9,12 +9,12 @@ from ...rules.linear.steps import Slot
 from ..ir.looks import STRUCTURE, TRUTHS, NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
 from ..ir.scalars import Names, NotLowered, refuse_last_bits
-from ..native.stepping import StepBody
-from ..native.way_tree import Way
-from ..passes.scalar_trace import ScalarTrace
-from ..record.captured_state import Captured
+from ..native.steps.stepping import StepBody
+from ..native.steps.way_tree import Way
+from ..passes.scalar.scalar_trace import ScalarTrace
 from ..record.recorder import Recorder
 from ..record.recording import StepRecorder, record
+from ..record.state.captured_state import Captured
 from .layout import EXACT, Place, RowLayout
 
 

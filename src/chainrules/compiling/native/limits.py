@@ -16,6 +16,9 @@ PIECE_POINTS = 1 << 16  # of a piece: about 50 us of work, where a thread is tol
 REST_POINTS = 64  # at least, of what is left over, so that it is computed as the others are
 SUM_BLOCK = 64  # steps between two additions to the total of a sum
 MANY_POINTS = 2000  # of a nest, from which mathematics is written in line, and interleaved
+# Functions of mathematics that are written out at each call, on many points and on few: so they run
+# faster by a third, and take five times as long to compile.
+INLINED_CALLS, INLINED_CALLS_OF_FEW = 24, 3
 SHORT_ROWS = 4  # vectors of the innermost axis, up to which all of these are in registers at once
 CAREFUL_LINES = 6000  # of LLVM's text; more are compiled in a hurry, for a tenth of the time
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ...config.thresholds import EXAMPLE_KEPT
+from ...config.thresholds import COUNTED, EXAMPLE_KEPT
 from ...rules import Traced, children, fold
 from ...rules.containers import LEAVES, Within, _is_cached
 from ...rules.known_classes import registered
 from ..ir.looks import NotRecordable, bits
-from .comparison import slot_of
-from .known_types import is_of_python, slots_of
+from .state.comparison import slot_of
+from .state.known_types import is_of_python, slots_of
 
 _array, _float64 = np.ndarray, np.float64
 LARGEST_COUNTED = 1 << 31
@@ -197,3 +197,42 @@ def example_of(values: list, args: tuple, kwargs: dict) -> tuple[tuple, dict] | 
         return np.copy(x, order="K") if isinstance(x, np.ndarray) else x
 
     return with_inputs(args, copied), with_inputs(kwargs, copied)
+
+
+class CountedIntegers:
+    """Positions of the arguments whose integers are inputs of recordings, and not of the kind.
+
+    An integer that is a size or an option belongs to the kind of a call, and is a constant of its
+    recording. One that is another in each call becomes an input: then it is looked at where it
+    decides, and nowhere else.
+    """
+
+    __slots__ = ("positions", "seen")
+
+    def __init__(self) -> None:
+        self.positions: frozenset[int] = frozenset()
+        self.seen: dict[int, set[int]] | None = {}  # None when that has failed
+
+    def note(self, args: tuple, counts: bool) -> bool:
+        """Note the integers of a call to be recorded; say whether any is an input from now on.
+
+        That is where one was another in some calls; ``counts`` says that these are not replayed.
+        """
+        if self.seen is None:
+            return False
+        before = self.positions
+        for k, x in enumerate(args):
+            if k not in before and is_counted(x):
+                values = self.seen.setdefault(k, set())
+                if len(values) <= COUNTED:
+                    values.add(x)
+                if counts and len(values) > COUNTED:
+                    self.positions |= {k}
+        return self.positions != before
+
+    def give_up(self) -> bool:
+        """Let all integers belong to the kind for good; say whether any did not."""
+        failed = bool(self.positions)
+        if failed:
+            self.positions, self.seen = frozenset(), None
+        return failed

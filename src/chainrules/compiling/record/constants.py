@@ -13,7 +13,7 @@ import numpy as np
 
 from ...config.thresholds import CONSTANT_COPIED
 from ...rules.tracing.captured import digest, may_change
-from ...rules.tracing.own_classes import OF_NUMPY
+from ...rules.tracing.classes.own_classes import OF_NUMPY
 from ...rules.tracing.views import copied
 
 

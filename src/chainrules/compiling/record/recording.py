@@ -14,11 +14,11 @@ from ...rules.rulesets.functions.scan import recordings
 from ..ir.looks import NotRecordable
 from ..ir.references import CopyOf
 from .cache_key import BY_VALUE, fields_beside, is_counted, is_taken, with_inputs
-from .captured_state import Captured
 from .constants import Constants
 from .recorded_values import RecordedArray, RecordedNumber
 from .recorder import Recorder
-from .watch import CodeWatch, Stopped, watching
+from .state.captured_state import Captured
+from .state.watch import CodeWatch, Stopped, watching
 
 _array = np.ndarray
 

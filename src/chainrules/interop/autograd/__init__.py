@@ -59,18 +59,9 @@ from .extend import primitive
 
 _AUTOGRAD = {"export": "exported", "adopt": "adopted", "adopt_module": "adopted"}
 _MODULES = (
-    "builtins",
-    "core",
-    "differential_operators",
-    "extend",
-    "misc",
-    "numpy",
-    "scipy",
-    "test_util",
-    "tracer",
-    "util",
-    "wrap_util",
-)
+    "builtins", "core", "differential_operators", "extend", "misc", "numpy", "scipy",
+    "test_util", "tracer", "util", "wrap_util",
+)  # fmt: skip
 _INSTEAD = {
     "quick_grad_check": "write test_util.check_grads(f, modes=['rev'], order=1)(x)",
     "multigrad": "write grad(f, (0, 1))",

@@ -16,23 +16,10 @@ from .nodes import JVPNode, VJPNode
 from .tracer import Box, notrace_primitive, primitive, register_notrace
 
 __all__ = [
-    "Box",
-    "JVPNode",
-    "SparseObject",
-    "VJPNode",
-    "VSpace",
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "notrace_primitive",
-    "primitive",
-    "register_notrace",
-    "vspace",
-]
+    "Box", "JVPNode", "SparseObject", "VJPNode", "VSpace", "def_linear", "defjvp",
+    "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums",
+    "notrace_primitive", "primitive", "register_notrace", "vspace",
+]  # fmt: skip
 
 
 def defvjp_argnum(fun: Callable, vjpmaker: Callable) -> None:

@@ -2,17 +2,15 @@
 
 import math
 
-from ..assembly.assembler import FunctionText, Module
-from ..assembly.operations import OPCODES
-from ..limits import MANY_POINTS
+from ..assembly.assembler import FunctionText, Lanes, Module
+from ..assembly.kinds import BYTES
+from ..assembly.memory import load_one
+from ..assembly.operations import OPCODES, emit
+from ..assembly.reductions import REDUCTIONS
+from ..limits import INLINED_CALLS, INLINED_CALLS_OF_FEW, MANY_POINTS
 from ..request import NativeProgram, parameters
 from .axes import PIECE, AxisPieces
 from .nests import Nest, fill
-from .scans import write_scan
-
-# More functions of mathematics than so many are not written out at each call: written out they run
-# faster by a third, on many points, and take five times as long to compile.
-_INLINED_CALLS, _INLINED_CALLS_OF_FEW = 24, 3
 
 
 def write_nest(
@@ -41,7 +39,7 @@ def write_nest(
         functions = [op.function for op in program.ops]
         calls = sum(OPCODES[f].c_name != "" or f == "logaddexp" for f in functions)
         many = math.prod(program.shape) >= MANY_POINTS
-        module.inline = calls <= (_INLINED_CALLS if many else _INLINED_CALLS_OF_FEW)
+        module.inline = calls <= (INLINED_CALLS if many else INLINED_CALLS_OF_FEW)
         if pieces is None:
             Nest(program, fn, names, width, calls).write()
         else:
@@ -90,3 +88,39 @@ def _write_pieces(
         fn.put("ret void")
         fn.start("rows")
     Nest(program, fn, names, width, calls, pieces.axes, rows).write()
+
+
+def write_scan(program: NativeProgram, fn: FunctionText, names: list[str]) -> None:
+    """Write a running sum or product along one axis, in the order in which NumPy adds."""
+    (x,), (y,) = program.inputs, program.outputs
+    axis, kind, add, one = y.running, y.dtype, REDUCTIONS[y.reduce or ""].op, Lanes(fn, 1)
+    assert axis is not None
+    steps = list(zip(x.strides or (), y.strides))
+
+    def moved(at: list[str], index: str, k: int) -> list[str]:
+        places = zip(at, steps[k])
+        return [fn.address(p, fn.times(index, step), BYTES[kind]) for p, step in places]
+
+    def rows(axes: list[int], at: list[str]) -> None:
+        if axes:
+
+            def row(index: str, _: list[str]) -> list[str]:
+                rows(axes[1:], moved(at, index, axes[0]))
+                return []
+
+            fn.loop("0", str(program.shape[axes[0]]), 1, [], row)
+            return
+        first = load_one(fn, at[0], kind)
+        fn.put(f"store {BYTES[kind]} {first}, ptr {at[1]}")
+
+        def entry(index: str, totals: list[str]) -> list[str]:
+            given, made = moved(at, index, axis)
+            total = emit(one, add, [totals[0], load_one(fn, given, kind)], [kind, kind])
+            fn.put(f"store {BYTES[kind]} {total}, ptr {made}")
+            return [total]
+
+        if program.shape[axis] > 1:
+            fn.loop("1", str(program.shape[axis]), 1, [(BYTES[kind], first)], entry)
+
+    at = [fn.address(name, z, BYTES[kind]) for name, z in zip(names, (x.offset, y.offset))]
+    rows([k for k in range(len(program.shape)) if k != axis], at)

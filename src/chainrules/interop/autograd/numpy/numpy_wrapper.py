@@ -9,22 +9,10 @@ from ...._numbers import SCALARS
 from ....rules import Traced, value
 
 __all__ = [
-    "array_from_args",
-    "column_stack",
-    "concatenate",
-    "concatenate_args",
-    "hstack",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "make_diagonal",
-    "metadata",
-    "row_stack",
-    "stack",
-    "vstack",
+    "array_from_args", "column_stack", "concatenate", "concatenate_args", "hstack", "int8",
+    "int16", "int32", "int64", "make_diagonal", "metadata", "row_stack", "stack", "vstack",
     "where",
-]
+]  # fmt: skip
 
 
 def _joining(join: Callable) -> Callable:

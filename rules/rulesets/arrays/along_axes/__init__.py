@@ -1,0 +1,3 @@
+"""Rules for what NumPy does along axes: sums, extremes, order, quantiles, counts, covariances."""
+
+from . import accumulations, counts, covariance, histograms, ordering, quantiles, reductions

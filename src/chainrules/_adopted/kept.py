@@ -1,0 +1,150 @@
+"""Functions of NumPy that an adopted module keeps: in dicts, lists, partials, objects, classes.
+
+Where one of them is NumPy's, math's or SciPy's, its mirror is put in its place. A dict, a list and
+an object stay the same ones; a tuple and a ``functools.partial`` are made anew.
+"""
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from ..rules.containers import LEAVES
+from ..rules.refusals.remedies import adopted
+from .held import Mirror, answers, can_change, content, is_mirror, made_anew
+
+# What may be a mirror's original, of all that walks do not look into.
+_ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, ModuleType, type})
+_CONTAINERS = frozenset({dict, list, SimpleNamespace})
+_PLAIN = frozenset(LEAVES - _ORIGINALS)
+_LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})
+
+
+class KeptFunctions:
+    """Containers of the module ``home``, into which mirrors are put."""
+
+    def __init__(self, home: str, mirror_of: Mirror) -> None:
+        self.home, self.mirror_of = home, mirror_of
+        self.undo: list[Callable[[], None]] = []
+        self._known: dict[int, Any] = {}  # containers that were looked into, or are others'
+        self._waiting: list[Any] = []
+
+    def swapped(self, part: Any) -> Any:
+        """Return what a variable of the module has in place of ``part``."""
+        new = self._in_place_of(part)
+        while self._waiting:
+            self._look_into(self._waiting.pop())
+        return new
+
+    def take_back(self) -> None:
+        """Put what was there back into the containers."""
+        while self.undo:
+            self.undo.pop(0)()
+
+    def _in_place_of(self, part: Any) -> Any:
+        kind = type(part)
+        if kind in _PLAIN or not answers(part):
+            return part
+        if kind is tuple:
+            parts = [self._in_place_of(x) for x in part]
+            return part if _same(parts, part) else tuple(parts)
+        if kind is functools.partial:
+            return self._partial(part)
+        if kind in _CONTAINERS or self._is_own(part, kind):
+            if id(part) not in self._known:
+                self._known[id(part)] = part
+                self._waiting.append(part)
+            return (self.mirror_of(part) or part) if kind is FunctionType else part
+        mirror = self.mirror_of(part)
+        return part if mirror is None else mirror
+
+    def _partial(self, part: functools.partial) -> Any:
+        given = (part.func, *part.args, *part.keywords.values())
+        parts = [self._in_place_of(x) for x in given]
+        if _same(parts, given):
+            return part
+        count = 1 + len(part.args)
+        named = dict(zip(part.keywords, parts[count:], strict=True))
+        new = functools.partial(parts[0], *parts[1:count], **named)
+        vars(new).update(vars(part))
+        return new
+
+    def _look_into(self, container: Any) -> None:
+        for put, get, key, part in list(_places(container)):
+            new = self._in_place_of(part)
+            if new is part:
+                continue
+            binds = hasattr(type(part), "__get__")  # into a method, where a class has it
+            if isinstance(container, type) and isinstance(new, FunctionType) and not binds:
+                new = staticmethod(new)
+            if id(container) not in self._of_libraries:
+                put(key, new)
+                self.undo.insert(0, functools.partial(_take_back, put, get, key, part, new))
+
+    def _is_own(self, part: Any, kind: type) -> bool:
+        """Say whether a function, a class or an object is of a module that is adopted."""
+        if isinstance(part, type) and not can_change(part):
+            return False
+        if kind is FunctionType and is_mirror(part):
+            return False
+        own = part if kind is FunctionType or isinstance(part, type) else kind
+        home = getattr(own, "__module__", None)
+        module = sys.modules.get(home) if isinstance(home, str) else None
+        return home == self.home or (module is not None and adopted[id(vars(module))] > 0)
+
+    @functools.cached_property
+    def _of_libraries(self) -> set[int]:
+        """Ids of the dicts and lists that Python's own libraries, NumPy or SciPy keep."""
+        return {
+            id(part)
+            for name, module in list(sys.modules.items())
+            if name.partition(".")[0] in _LIBRARIES and isinstance(module, ModuleType)
+            for part in (vars(module), *vars(module).values())
+        }
+
+
+def _take_back(put: Callable, get: Callable, key: Any, old: Any, new: Any) -> None:
+    if get(key) is new:  # and not bound anew since
+        put(key, old)
+
+
+def _same(parts: Any, given: Any) -> bool:
+    return all(new is old for new, old in zip(parts, given, strict=True))
+
+
+def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
+    """Yield where a container keeps something: what puts and gets it there, the key, the part."""
+    if type(container) is list:
+        for k, part in enumerate(container):
+            yield container.__setitem__, functools.partial(_entry, container), k, part
+        return
+    if isinstance(container, type):
+        put = functools.partial(type.__setattr__, container)
+        for key, part in vars(container).items():
+            function = type(part) is FunctionType
+            if made_anew(part) is not None if function else not key.startswith("__"):
+                yield put, vars(container).get, key, part
+        return
+    if type(container) is FunctionType:
+        for cell in container.__closure__ or ():
+            put, get = functools.partial(setattr, cell), functools.partial(_held_by, cell)
+            yield put, get, "cell_contents", content(cell)
+        put, get = functools.partial(setattr, container), functools.partial(getattr, container)
+        yield put, get, "__defaults__", container.__defaults__
+        names = container.__kwdefaults__
+        if names is not None:
+            yield from _places(names)
+        return
+    names = container if type(container) is dict else getattr(container, "__dict__", {})
+    if type(names) is dict:
+        for key, part in names.items():
+            yield names.__setitem__, names.get, key, part
+
+
+def _held_by(cell: CellType, _: str) -> Any:
+    return content(cell)
+
+
+def _entry(xs: list, k: int) -> Any:
+    return xs[k] if k < len(xs) else None

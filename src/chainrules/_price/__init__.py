@@ -1,0 +1,1 @@
+"""Prices of derivatives, in calls of the function: ``cr.cost``, its command and its table."""

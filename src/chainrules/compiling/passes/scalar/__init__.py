@@ -1,0 +1,1 @@
+"""Programs on single numbers: every array of a recording is its entries, as far as it goes."""

@@ -1,0 +1,1 @@
+"""Captured state: what a recorded function can read besides its arguments, and guards on it."""

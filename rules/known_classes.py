@@ -55,6 +55,9 @@ registered[Shell] = lambda shell: Children(
 built_in: dict[type, "Form"] = {}
 # By the name of a package: what registers its classes, called when the first of these is met.
 late: dict[str, Callable[[], None]] = {}
+# What a container of a class holds besides its parts, in tuples, texts and arrays: by these a
+# recording for one is told from those for others.
+rests: dict[type, Callable[[Any], Any]] = {}
 # By the name of a package: what says the form of derivatives of a class that the package knows,
 # of objects with fields as others have; None of any other class.
 forms: dict[str, Callable[[type], "Form | None"]] = {}
@@ -128,11 +131,17 @@ def becomes_known(cls: type) -> bool:
             late.pop(package, None)
             return True
         if base in built_in:
-            registered[cls] = registered[base]
+            _registered_as(cls, base)
             built_in[cls] = built_in[base]
             return True
         if base in quantities:
-            registered[cls] = registered[base]
+            _registered_as(cls, base)
             quantities.add(cls)
             return True
     return False
+
+
+def _registered_as(cls: type, base: type) -> None:
+    registered[cls] = registered[base]
+    if base in rests:
+        rests[cls] = rests[base]

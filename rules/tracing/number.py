@@ -36,7 +36,7 @@ from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
 from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
-from .other_classes import answers_itself
+from .other_classes import answer_of_table, answers_itself
 from .own_numbers import compared
 from .shown import as_object_array
 from .writing import is_fresh
@@ -173,9 +173,9 @@ class TracedNumber(Traced):
                 return self.at_level.unary(ufunc, ufunc, self)
         if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
             refuse_compiled(self, ufunc)
-        if answers_itself(map(type, inputs), self):
-            return NotImplemented
         f = ufunc if method == "__call__" else getattr(ufunc, method)
+        if answers_itself(map(type, inputs), self):
+            return answer_of_table(f, map(type, inputs), inputs, kwargs)
         if method == "reduceat" and len(inputs) > 1:
             kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
         if method in ("accumulate", "reduceat") and "axis" in kwargs:
@@ -195,7 +195,7 @@ class TracedNumber(Traced):
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
         if len(types) > 1 and not LEAVES.issuperset(types) and answers_itself(types, self):
-            return NotImplemented
+            return answer_of_table(f, types, args, kwargs)
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]

@@ -1,6 +1,7 @@
 """Lazy imports of ``chainrules``: engines, rules, and the modules beside them."""
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -73,6 +74,10 @@ def _quantities_of_pint() -> None:
     loading.imported(f"{__package__}.interop.pint").register_pint()
 
 
+def _quantities_of(package: str) -> Callable[[], None]:
+    return lambda: loading.imported(f"{__package__}.interop.units").register(package)
+
+
 def _tables_of_pandas() -> None:
     loading.imported(f"{__package__}.interop.pandas").register_pandas()
 
@@ -105,6 +110,7 @@ keepers["dask.array.core"] = _plain_copy
 mirrors[numpy] = _mirror_of_numpy
 forms["jax"] = _pytree_of_jax
 late["xarray"], late["pint"] = _containers_of_xarray, _quantities_of_pint
+late["astropy"], late["unyt"] = map(_quantities_of, ("astropy", "unyt"))
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]
 

@@ -7,12 +7,12 @@ magnitude, plain, in the units of the result for one unit of the argument.
 import importlib
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...rules.engines.registration import children_by
-from ...rules.known_classes import Table, quantities, registered, rests, tables
+from ...rules.known_classes import Children, Table, quantities, registered, rests, tables
 from ...rules.tracing.level import Traced
 from .packages import Package
 from .quantity import TracedQuantity, answered, lifted
@@ -30,7 +30,9 @@ def register(name: str) -> None:
         lambda q, parts: _with_magnitude(package, q, package.unit_of(q), parts["magnitude"]),
     )
     quantity, unit = package.classes
-    registered[quantity] = lambda q: None if package.left_out(q) else by_magnitude(q)  # type: ignore[assignment]
+    registered[quantity] = lambda q: cast(
+        Children, None if package.left_out(q) else by_magnitude(q)
+    )
     rests[quantity] = lambda q: (
         type(q), package.told(package.unit_of(q)),
         {name: v for name, v in vars(q).items() if not name.endswith(package.unit)},

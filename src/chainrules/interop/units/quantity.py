@@ -23,7 +23,8 @@ from .packages import Package
 _PROPERTIES: dict[str, Callable] = {"T": np.transpose, "real": np.real, "imag": np.imag}
 _METHODS = frozenset({
     "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy",
-    "cumprod", "cumsum", "diagonal", "dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod",
+    "cumprod", "cumsum", "diagonal", "dot", "flatten",
+    "item", "max", "mean", "min", "nonzero", "prod",
     "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes",
     "take", "trace", "transpose", "var",
 })  # fmt: skip
@@ -49,7 +50,7 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
     __slots__ = ("is_kept", "like", "magnitude", "of_unit", "package")
     __array_priority__ = 1e6
     __hash__ = None  # type: ignore[assignment]
-    __class__ = property(lambda self: type(self.like))  # type: ignore[assignment]
+    __class__ = property(lambda self: type(self.like))
 
     package: Package
 

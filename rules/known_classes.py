@@ -78,7 +78,8 @@ def _equal(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(_equal, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_equal(v, b[key]) for key, v in a.items())
-    return bool(np.array_equal(a, b))
+    nan = all(np.asarray(x).dtype.kind in "fc" for x in (a, b))
+    return bool(np.array_equal(a, b, equal_nan=nan))
 
 
 def form_of(cls: type) -> "Form | None":

@@ -163,6 +163,37 @@ def test_a_constant_quantity_beside_traced_numbers(package):
             close(transform(magnitude)(P), jacobian_of(magnitude, P))
 
 
+def first_written(read, write):
+    """Return the magnitude of a quantity after a write into what is read off it."""
+
+    def f(q):
+        y = q * 1.0
+        part = read(y)
+        part[(0,) * part.ndim] = write
+        return y.sum().to_value()
+
+    return f
+
+
+@arrays
+@pytest.mark.parametrize(
+    "name", ["value", "to_value", "to", "view", "T", "ravel", "reshape", "d", "v", "copy"]
+)
+def test_what_shares_memory_and_what_is_a_copy(package, name):
+    u = PACKAGES[package]
+    q = u(P, "km")
+    reads = {
+        "to_value": lambda y: y.to_value(u.unit("km")), "to": lambda y: y.to(u.unit("km")),
+        "view": lambda y: y.view(np.ndarray), "T": lambda y: np.stack([y, y]).T[1:],
+        "ravel": lambda y: y.ravel(), "reshape": lambda y: y.reshape((2, 1)), "copy": lambda y: y.copy(),
+    }  # fmt: skip
+    read = reads.get(name, lambda y: getattr(y, name))
+    if not hasattr(q, name):
+        pytest.skip(f"{package} has no {name}")
+    f = first_written(read, 5.0 if type(read(q)) is np.ndarray else u(5.0, "km"))
+    close(cr.grad(f)(q), jacobian_of(lambda p: f(u(p, "km")), P))
+
+
 @arrays
 def test_narrow_floats_stay_narrow(package):
     u = PACKAGES[package]

@@ -22,7 +22,8 @@ class Package(NamedTuple):
     base: Callable[[Any], Any]
     told: Callable[[Any], tuple]  # by which a unit is told from others
     is_offset: Callable[[Any], bool]
-    magnitudes: frozenset[str]  # attributes: the magnitude as it stands
+    views: frozenset[str]  # attributes: the magnitude as it stands, in the same memory
+    copies: frozenset[str]  # the same in memory of its own, which ``to_value`` gives as well
     conversions: frozenset[str]  # attributes and methods: the quantity in another unit
     classes: tuple[type, type]  # of its quantities and of its units
     left_out: Callable[[Any], bool]  # whether a quantity is of another kind, such as decibel

@@ -137,6 +137,13 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
         float(self.plain())
         return float(self.magnitude)
 
+    def __int__(self) -> int:
+        int(self.plain())
+        return int(self.magnitude)
+
+    def __round__(self, digits: int = 0) -> Any:
+        return self._call("round", digits)
+
     def __lshift__(self, unit: Any) -> Any:
         return self.to(unit)
 
@@ -158,9 +165,8 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
 
     def to_value(self, unit: Any = None, *how: Any, **named: Any) -> Any:
         """Return the magnitude, in another unit if one is given."""
-        if unit is None:
-            return self.magnitude
-        return self.in_unit(unit, *how, *named.values())
+        y = self.magnitude if unit is None else self.in_unit(unit, *how, *named.values())
+        return +y if y is self.magnitude and self.package.copies else y
 
     def setflags(self, **flags: Any) -> None:
         """Leave the memory as it is, which is nobody else's."""
@@ -177,8 +183,8 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
         package = self.package
         if name in (package.unit, "_unit"):
             return self.of_unit
-        if name in package.magnitudes:
-            return self.magnitude
+        if name in package.views or name in package.copies:
+            return self.magnitude if name in package.views else +self.magnitude
         plain = self.plain()
         if name.startswith("__"):  # protocols of memory, which has no such numbers
             raise AttributeError(name)

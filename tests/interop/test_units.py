@@ -1,6 +1,7 @@
 """Quantities of astropy, unyt and pint: inside, as arguments, as results, in each transform."""
 
 import dataclasses
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -163,6 +164,21 @@ def test_a_constant_quantity_beside_traced_numbers(package):
             close(transform(magnitude)(P), jacobian_of(magnitude, P))
 
 
+def square(q):
+    return q * q
+
+
+@packages
+def test_items_on_other_processes(package):
+    u = PACKAGES[package]
+    with ProcessPoolExecutor(1) as executor:
+
+        def total(q):
+            return u.magnitude(sum(cr.map(square, list(q), executor=executor)), "m**2")
+
+        close(cr.grad(total)(u(P, "km")), 2e6 * P)
+
+
 def first_written(read, write):
     """Return the magnitude of a quantity after a write into what is read off it."""
 
@@ -185,7 +201,8 @@ def test_what_shares_memory_and_what_is_a_copy(package, name):
     reads = {
         "to_value": lambda y: y.to_value(u.unit("km")), "to": lambda y: y.to(u.unit("km")),
         "view": lambda y: y.view(np.ndarray), "T": lambda y: np.stack([y, y]).T[1:],
-        "ravel": lambda y: y.ravel(), "reshape": lambda y: y.reshape((2, 1)), "copy": lambda y: y.copy(),
+        "ravel": lambda y: y.ravel(), "reshape": lambda y: y.reshape((2, 1)),
+        "copy": lambda y: y.copy(),
     }  # fmt: skip
     read = reads.get(name, lambda y: getattr(y, name))
     if not hasattr(q, name):

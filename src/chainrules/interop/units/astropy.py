@@ -25,6 +25,7 @@ def _told(unit: Any) -> tuple:
 
 
 PACKAGE = Package(
+    name=__name__,
     unit="unit",
     plain=units.Quantity(1.0),
     quantity=lambda like, magnitude, unit: like._new_view(magnitude, unit, propagate_info=False),

@@ -15,6 +15,7 @@ class Package(NamedTuple):
     unit of a coherent system that has the same dimensions.
     """
 
+    name: str  # of the module here that has the words
     unit: str  # the attribute of a quantity
     plain: Any  # a quantity, of numbers
     quantity: Callable[[Any, Any, Any], Any]  # of the class of one, with a magnitude and a unit

@@ -5,6 +5,7 @@ and of the magnitudes in units of one coherent system, for which its formula hol
 """
 
 import functools
+import importlib
 import operator
 from collections.abc import Callable, Collection
 from types import FunctionType
@@ -161,6 +162,9 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
     def __deepcopy__(self, memo: dict) -> Any:
         return self.copy()
 
+    def __reduce__(self) -> tuple:
+        return _made_again, (self.package.name, self.like, self.magnitude, self.of_unit)
+
     # ---- attributes: of arrays, and of the package ----
 
     def to_value(self, unit: Any = None, *how: Any, **named: Any) -> Any:
@@ -232,9 +236,9 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
         return TracedQuantity(package, plain, magnitude, unit)
 
 
-def is_quantity_of(package: Package, x: Any) -> bool:
-    """Say whether ``x`` is a plain quantity of the package, or one that passes for it."""
-    return type(x) is TracedQuantity or isinstance(x, package.classes[0])
+def _made_again(name: str, like: Any, magnitude: Any, unit: Any) -> TracedQuantity:
+    """Return a quantity that came from another process, which has a mark for its magnitude."""
+    return TracedQuantity(importlib.import_module(name).PACKAGE, like, magnitude, unit)
 
 
 def lifted(package: Package, x: Any) -> Any:

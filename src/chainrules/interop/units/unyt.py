@@ -31,6 +31,7 @@ def _convert(magnitude: Any, unit: Any, other: Any, equivalence: Any = None) -> 
 
 
 PACKAGE = Package(
+    name=__name__,
     unit="units",
     plain=unyt.unyt_quantity(1.0, "dimensionless"),
     quantity=_quantity,

@@ -164,6 +164,36 @@ def test_a_constant_quantity_beside_traced_numbers(package):
             close(transform(magnitude)(P), jacobian_of(magnitude, P))
 
 
+@arrays
+def test_writes_of_lists_and_conversions_by_name(package):
+    u = PACKAGES[package]
+    km, m = u.unit("km"), u.unit("m")
+
+    def f(q):
+        y = q * 1.0
+        y[:] = [3 * q[0], 2 * q[1]]
+        y[y > u(3500.0, "m")] = 2 * q[0]
+        named = {"unit" if package == "astropy" else "units": m}
+        return np.sum(y.to_value(**named) ** 2) + np.sum(y.to(**named).to_value(km))
+
+    for transform in (cr.grad, cr.jacfwd):
+        close(transform(f)(u(P, "km")), jacobian_of(lambda p: f(u(p, "km")), P))
+
+
+@arrays
+def test_numbers_are_equal_in_their_units_and_unlike_without(package):
+    u = PACKAGES[package]
+    s = u(1.0, "km")
+
+    def f(q):
+        same = q == u(1000.0, "m"), q != u(1.0, "km"), q == u(1.0, "s"), q != u(1.0, "s")
+        assert [bool(x) for x in same] == [True, False, False, True]
+        return u.magnitude(q * 2, "m")
+
+    assert f(s) == 2000.0
+    assert cr.grad(f)(s) == 2000.0
+
+
 def square(q):
     return q * q
 

@@ -24,10 +24,9 @@ from .packages import Package
 _PROPERTIES: dict[str, Callable] = {"T": np.transpose, "real": np.real, "imag": np.imag}
 _METHODS = frozenset({
     "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy",
-    "cumprod", "cumsum", "diagonal", "dot", "flatten",
-    "item", "max", "mean", "min", "nonzero", "prod",
-    "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes",
-    "take", "trace", "transpose", "var",
+    "cumprod", "cumsum", "diagonal", "dot", "flatten", "item", "max", "mean", "min", "nonzero",
+    "prod", "ravel", "repeat", "reshape", "round", "searchsorted", "squeeze", "std", "sum",
+    "swapaxes", "take", "trace", "transpose", "var",
 })  # fmt: skip
 _OF_ARRAYS = frozenset(
     {"dtype", "flags", "isscalar", "itemsize", "nbytes", "ndim", "shape", "size"}
@@ -117,12 +116,22 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
         return answered(self.package, operator.getitem, (self, index), {})
 
     def __setitem__(self, index: Index, v: Any) -> None:
+        if isinstance(v, list | tuple):
+            v = answered(self.package, np.stack, (v,), {})
         v = lifted(self.package, v)
         plain = self.plain().copy()
-        plain[index] = v.plain() if type(v) is TracedQuantity else _nonzero(v)
+        plain[index] = v.plain() if type(v) is TracedQuantity else _nonzero(v)  # or refuses
+        plain[index] = v.plain() if type(v) is TracedQuantity else sample(v)
         if len(shape_of(self.magnitude)) == 0:
             raise self.refused("a write into one number", "q = r, in place of q[()] = r")
         self.magnitude[index] = v.in_unit(self.of_unit) if type(v) is TracedQuantity else v
+        refuse_unlike(self.package, "a write of numbers", plain, self.magnitude)
+
+    def __eq__(self, other: object) -> Any:
+        return answered(self.package, operator.eq, (self, other), {})
+
+    def __ne__(self, other: object) -> Any:
+        return answered(self.package, operator.ne, (self, other), {})
 
     def __iter__(self) -> Any:
         return (self[k] for k in range(len(self)))
@@ -167,8 +176,9 @@ class TracedQuantity(np.lib.mixins.NDArrayOperatorsMixin):
 
     # ---- attributes: of arrays, and of the package ----
 
-    def to_value(self, unit: Any = None, *how: Any, **named: Any) -> Any:
+    def to_value(self, *args: Any, **named: Any) -> Any:
         """Return the magnitude, in another unit if one is given."""
+        unit, *how = args or (named.pop(self.package.unit, None),)
         y = self.magnitude if unit is None else self.in_unit(unit, *how, *named.values())
         return +y if y is self.magnitude and self.package.copies else y
 

@@ -64,10 +64,7 @@ _HOLDERS = {
     ("argparse", "Namespace"),
 }
 # Of packages: bases of classes whose objects are constants, and refer to each other in circles.
-_CONSTANT = {
-    "astropy": ("UnitBase",),
-    "unyt": ("Unit", "UnitRegistry"),
-}
+_CONSTANT = {"astropy": ("UnitBase",), "unyt": ("Unit", "UnitRegistry")}
 
 
 def children(x: Any) -> Children | None:

@@ -1,7 +1,8 @@
 """Quantities of astropy, unyt and pint: inside, as arguments, as results, in each transform."""
 
 import dataclasses
-from concurrent.futures import ProcessPoolExecutor
+import pickle
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -198,15 +199,24 @@ def square(q):
     return q * q
 
 
+class Elsewhere:
+    """An executor whose items are sent as to another process."""
+
+    def submit(self, f, *args):
+        f, args = pickle.loads(pickle.dumps((f, args)))
+        done = Future()
+        done.set_result(pickle.loads(pickle.dumps(f(*args))))
+        return done
+
+
 @packages
-def test_items_on_other_processes(package):
+def test_items_of_a_map_are_sent_elsewhere(package):
     u = PACKAGES[package]
-    with ProcessPoolExecutor(1) as executor:
 
-        def total(q):
-            return u.magnitude(sum(cr.map(square, list(q), executor=executor)), "m**2")
+    def total(q):
+        return u.magnitude(sum(cr.map(square, list(q), executor=Elsewhere())), "m**2")
 
-        close(cr.grad(total)(u(P, "km")), 2e6 * P)
+    close(cr.grad(total)(u(P, "km")), 2e6 * P)
 
 
 def first_written(read, write):

@@ -149,7 +149,7 @@ def _fields(x: Value) -> dict[str, Any] | None:
     if attributes is not None:
         return {attribute.name: attribute for attribute in attributes}
     library = library_of(cls)
-    if any(base.__name__ in _CONSTANT.get(library, ()) for base in cls.__mro__):
+    if library in _CONSTANT and any(b.__name__ in _CONSTANT[library] for b in cls.__mro__):
         LEAVES.add(cls)
         return None
     if (

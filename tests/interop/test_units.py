@@ -306,3 +306,30 @@ def test_refusals(package, name):
 def test_adoption_of_unyt_is_refused():
     with pytest.raises(cr.errors.ArgumentValueError, match=r"x \* unit"):
         cr.adopt("unyt")
+
+
+@arrays
+def test_units_in_a_result_are_constants(package):
+    u = PACKAGES[package]
+    name = "unit" if package == "astropy" else "units"
+    y, pullback = cr.vjp(lambda q: [q**2, getattr(q, name), {"a": u.unit("km")}], u(P, "km"))
+    assert y[1:] == [u.unit("km"), {"a": u.unit("km")}]
+    close(pullback([P, cr.ZeroTangent(), cr.ZeroTangent()])[0], 2 * P**2)
+
+
+def test_constructors_of_adopted_astropy():
+    units = pytest.importorskip("astropy.units")
+    km, m = units.km, units.m
+    makes = {
+        "of an array": lambda x: units.Quantity(x, "km").to_value(m)[1],
+        "of a number": lambda x: (units.Quantity(x[1], "km") * (2 * m)).to_value(m**2),
+        "of a quantity": lambda x: units.Quantity(x * km, "m").value[1],
+        "of a quantity as it is": lambda x: (units.Quantity(x * km) * x[0]).to_value(m**1)[0],
+        "of a list": lambda x: units.Quantity([x[0] * km, 3 * x[1] * m])[1].to_value(m),
+        "of numbers": lambda x: units.Quantity([x[0], 2 * x[1]], km).to_value(m)[1],
+    }
+    with cr.adopt("astropy.units.quantity"):
+        for f in makes.values():
+            expected = jacobian_of(f, P)
+            close(cr.grad(f)(P), expected)
+            close(cr.jacfwd(f)(P), expected)

@@ -61,6 +61,33 @@ def test_a_constant_in_a_field_that_is_an_object():
     )
 
 
+def test_a_constant_that_changes_in_place():
+    class Unit:
+        def __init__(self, factor):
+            self.factor = factor
+
+    unit = Unit(2.0)
+    compiled = cr.compile(lambda s: np.sin(s.held()) * s.scale.factor)
+    for factor in (2.0, 3.0):
+        unit.factor = factor
+        for x in (0.5, 0.7, 0.9):
+            assert compiled(Scaled(x, unit)) == np.sin(x) * factor
+
+
+def test_derivatives_of_a_compiled_function_and_its_results():
+    compiled = cr.compile(lambda s: np.sin(s.held()) * s.scale)
+    for scale in (2.0, 3.0):
+        for x in (0.5, 0.7):
+            expected = np.cos(x) * scale
+            assert cr.grad(lambda x, k=scale: compiled(Scaled(x, k)))(x) == pytest.approx(expected)
+            assert cr.grad(compiled)(Scaled(x, scale)).x == pytest.approx(expected)
+    doubled = cr.compile(lambda s: Scaled(s.held() * 2, s.scale))
+    for scale in (2.0, 3.0):
+        for x in (0.5, 0.7, 0.9):
+            y = doubled(Scaled(x, scale))
+            assert (y.held(), y.scale) == (2 * x, scale)
+
+
 def test_one_recording_serves_equal_constants():
     compiled = cr.compile(lambda s: np.sin(s.held()) * s.scale[0])
     compiled(Scaled(0.5, [2.0])), compiled(Scaled(0.7, [2.0]))

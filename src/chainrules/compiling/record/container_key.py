@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...config import ChainRulesError
+from ...rules import Traced
 from ...rules.containers import children, iterate_leaves, map_leaves
 from ...rules.known_classes import Children, rests
 from ..ir.looks import NotRecordable, bits
@@ -54,6 +55,8 @@ def _zero(x: Any) -> Any:
 
 def _key(x: Any, marks: tuple) -> Hashable:
     """Return a hashable form of ``x``, in which the arrays among ``marks`` are all the same."""
+    if isinstance(x, Traced):
+        raise NotRecordable("a traced value")
     if any(x is mark for mark in marks):
         return None
     if type(x) in (tuple, list, dict):
@@ -65,4 +68,9 @@ def _key(x: Any, marks: tuple) -> Hashable:
         if x.dtype.kind != "O":
             return bits(np.asarray(x))
         return "objects", x.shape, _key(x.reshape(-1).tolist(), marks)
-    return bits(x)
+    try:
+        return bits(x)
+    except ChainRulesError:
+        raise
+    except Exception as error:
+        raise NotRecordable(f"a {type(x).__name__} in an argument, whose hash raises") from error

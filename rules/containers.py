@@ -62,6 +62,8 @@ _HOLDERS = {
     ("types", "SimpleNamespace"),
     ("argparse", "Namespace"),
 }
+# Of packages: bases of classes whose objects are constants, and refer to each other in circles.
+_CONSTANT = {"astropy": ("UnitBase",), "unyt": ("Unit", "UnitRegistry")}
 
 
 def children(x: Any) -> Children | None:
@@ -145,8 +147,12 @@ def _fields(x: Value) -> dict[str, Any] | None:
     attributes = getattr(cls, "__attrs_attrs__", None)
     if attributes is not None:
         return {attribute.name: attribute for attribute in attributes}
+    library = library_of(cls)
+    if library in _CONSTANT and any(b.__name__ in _CONSTANT[library] for b in cls.__mro__):
+        LEAVES.add(cls)
+        return None
     if (
-        (library_of(cls) in _FOREIGN and (cls.__module__, cls.__name__) not in _HOLDERS)
+        (library in _FOREIGN and (cls.__module__, cls.__name__) not in _HOLDERS)
         or isinstance(x, type | enum.Enum | BaseException)
         or x.__class__ is not cls  # a proxy, which says that it is what it stands for
         or hasattr(cls, "__array__")

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 
 def library_of(x: Any) -> str:
     """Name of the top-level package that a class or a function is of; "" where it hides that."""
@@ -55,9 +57,29 @@ registered[Shell] = lambda shell: Children(
 built_in: dict[type, "Form"] = {}
 # By the name of a package: what registers its classes, called when the first of these is met.
 late: dict[str, Callable[[], None]] = {}
+# What a container of a class holds besides its parts, in tuples, texts and arrays: by these a
+# recording for one is told from those for others.
+rests: dict[type, Callable[[Any], Any]] = {}
 # By the name of a package: what says the form of derivatives of a class that the package knows,
 # of objects with fields as others have; None of any other class.
 forms: dict[str, Callable[[type], "Form | None"]] = {}
+
+
+def are_unlike(a: Any, b: Any) -> bool:
+    """Say whether two containers hold other things besides their parts, such as other units."""
+    tell = rests.get(type(a))
+    return tell is not None and (type(b) not in rests or not _equal(tell(a), rests[type(b)](b)))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(v, b[key]) for key, v in a.items())
+    nan = all(np.asarray(x).dtype.kind in "fc" for x in (a, b))
+    return bool(np.array_equal(a, b, equal_nan=nan))
 
 
 def form_of(cls: type) -> "Form | None":
@@ -73,14 +95,16 @@ def form_of(cls: type) -> "Form | None":
 
 
 class Table(NamedTuple):
-    """Columns of another library, which traced values compute with by these two functions.
+    """Columns or quantities of another library, which traced values compute with by its functions.
 
     ``operate(operation, a, b)`` is that of a table and a traced value; ``array(x)`` is what NumPy's
-    functions see of a table, a plain array or a traced one.
+    functions see of a table, a plain array or a traced one; or ``call(f, args, kwargs)`` answers
+    these functions.
     """
 
     operate: Callable[[Callable, Any, Any], Any]
     array: Callable[[Any], Any]
+    call: Callable[[Callable, tuple, dict], Any] | None = None
 
 
 tables: dict[type, Table] = {}
@@ -92,8 +116,9 @@ keepers: dict[str, Callable[[Any], Any]] = {}
 
 def table_of(cls: type) -> Table | None:
     """Functions that a traced value computes with a ``cls`` by, where that is a class of tables."""
-    if cls not in tables and hasattr(cls, "__array__"):
-        becomes_known(cls)
+    if cls not in tables:
+        if hasattr(cls, "__array__") or library_of(cls) in late:
+            becomes_known(cls)
         for base in cls.__mro__:
             if base in tables:
                 tables[cls] = tables[base]
@@ -128,11 +153,17 @@ def becomes_known(cls: type) -> bool:
             late.pop(package, None)
             return True
         if base in built_in:
-            registered[cls] = registered[base]
+            _registered_as(cls, base)
             built_in[cls] = built_in[base]
             return True
         if base in quantities:
-            registered[cls] = registered[base]
+            _registered_as(cls, base)
             quantities.add(cls)
             return True
     return False
+
+
+def _registered_as(cls: type, base: type) -> None:
+    registered[cls] = registered[base]
+    if base in rests:
+        rests[cls] = rests[base]

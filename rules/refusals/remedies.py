@@ -37,6 +37,7 @@ INSTEAD_OF_ADOPTION = {
     "sliding_window_view(s.to_numpy(), n) else; a DataFrame is made of Series: {'a': pd.Series(x)}",
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
+    "unyt": "write x * unit, in place of unyt_array(x, unit), and q.to(unit) of a quantity",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
     'needs plain numbers; interp at plain points does not after cr.adopt("xarray.core.missing")',
 }

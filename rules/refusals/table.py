@@ -377,4 +377,10 @@ REFUSALS = {
         "belongs to the evaluation before.",
         "make the array inside the function",
     ),
+    "quantity": Refusal(
+        "CR152",
+        LostDerivativeError,
+        "{what}, of a {cls} with a traced magnitude, cannot be followed in {line}.",
+        "write {instead}",
+    ),
 }

@@ -18,7 +18,7 @@ import numpy as np
 from ...config import TangentError
 from ..annotations import Tangentlike, Value
 from ..containers import Children, Within, children, constants, fold, registered
-from ..known_classes import Shell, built_in, form_of, is_quantity
+from ..known_classes import Shell, built_in, form_of, is_quantity, rests
 from .missing import NotImplementedTangent
 from .thunks import unthunk
 from .zeros import NO_TANGENT, ZERO, AbstractZero
@@ -185,6 +185,7 @@ def _children_of_tangent(t: Tangent) -> Children:
 
 # Derivatives of gradients: what is differentiated may itself be a Tangent.
 registered[Tangent] = _children_of_tangent
+rests[Tangent] = lambda t: (t.primal_type,)
 
 
 def derivative_like(x: Value, values: list) -> Any:

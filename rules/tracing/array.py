@@ -242,7 +242,11 @@ class TracedArray(TracedNumber):
     def view(self, *args: object, **kwargs: object) -> Any:
         (cls,) = args or (np.ndarray,) if len(args) < 2 and not kwargs else (None,)
         if isinstance(cls, type) and issubclass(cls, np.ndarray):
-            return self[...] if cls is np.ndarray else np.asarray(self).view(cls)
+            if cls is np.ndarray:
+                return self[...]
+            y = np.asarray(self).view(cls)
+            parts = children(y)
+            return y if parts is None else parts.rebuild([self])  # as a quantity, of its magnitude
         return TracedNumber.view(self, *args, **kwargs)
 
     def tolist(self) -> Any:

@@ -21,7 +21,7 @@ from ..refusals.table import refusal
 from ..shapes import is_foreign_array, shape_of
 from ..signatures import positional_names
 from .classes.duck_typing import INSTEAD, PYTHONS, instead_of
-from .classes.other_classes import answers_itself
+from .classes.other_classes import answer_of_table, answers_itself
 from .classes.own_numbers import compared
 from .conversions import (
     KEEP,
@@ -166,9 +166,9 @@ class TracedNumber(Traced):
                 return self.at_level.unary(ufunc, ufunc, self)
         if not isinstance(ufunc, np.ufunc):  # what numba.vectorize compiled passes for one
             refuse_compiled(self, ufunc)
-        if answers_itself(map(type, inputs), self):
-            return NotImplemented
         f = ufunc if method == "__call__" else getattr(ufunc, method)
+        if answers_itself(map(type, inputs), self):
+            return answer_of_table(f, map(type, inputs), inputs, kwargs)
         if method == "reduceat" and len(inputs) > 1:
             kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
         if method in ("accumulate", "reduceat") and "axis" in kwargs:
@@ -188,7 +188,7 @@ class TracedNumber(Traced):
         if len(args) == 1 and args[0] is self and (not kwargs or are_settings(kwargs.values())):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
         if len(types) > 1 and not LEAVES.issuperset(types) and answers_itself(types, self):
-            return NotImplemented
+            return answer_of_table(f, types, args, kwargs)
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]

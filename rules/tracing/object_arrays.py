@@ -17,6 +17,7 @@ from ..annotations import Function, Value
 from ..containers import (
     LEAVES,
     are_settings,
+    children,
     iterate_leaves,
     map_leaves,
     replaced,
@@ -303,6 +304,8 @@ def result(y: Any) -> Any:
         If such an array is of a class of its own, as one with masked entries is.
     """
     own = is_of_its_own(y) and y.dtype is OBJECT
+    if own and children(y) is not None:
+        return healed(y)
     if own and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
         y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT and is_of_numbers(y):

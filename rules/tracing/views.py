@@ -270,7 +270,8 @@ def copied(x: Value) -> Any:
     if x.flags.c_contiguous:
         return x.copy()
     y = x.copy(order="K")
-    if y.strides == x.strides or x.size == 0 or x.flags.forc:
+    # Objects need memory that NumPy counts their references in.
+    if y.strides == x.strides or x.size == 0 or x.flags.forc or x.dtype.hasobject:
         return y
     # Axes that follow each other without a gap do so in the copy, and no others: a gap is one
     # entry wide there. A negative stride stays one.

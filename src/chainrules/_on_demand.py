@@ -1,5 +1,6 @@
 """Lazy imports of ``chainrules``: engines, rules, and the modules beside them."""
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -64,6 +65,8 @@ def _at(module: str, name: str) -> Callable[..., Any]:
 late["pandas"] = _at("interop.pandas", "register_pandas")
 late["xarray"] = _at("interop.xarray", "register_xarray")
 late["pint"] = _at("interop.pint", "register_pint")
+for _package in ("astropy", "unyt"):
+    late[_package] = functools.partial(_at("interop.units", "register"), _package)
 for _module in ("series", "construction", "internals.construction"):
     keepers[f"pandas.core.{_module}"] = _at("interop.pandas", "kept")
 keepers["pandas.core.indexes.base"] = _at("interop.pandas", "kept_by_index")

@@ -33,6 +33,13 @@ _OF_PACKAGES = {
     "pandas._libs.algos": ".interop.pandas.conversions",
     "dask.array.core": ".interop.dask",
 }
+# Packages whose compiled parts, or whose own walks, take no buffers.
+_NEEDLESS = {
+    "pandas": "its tables hold traced columns as they are; for rolling windows adopt "
+    "pandas.core.window",
+    "unyt": "its quantities hold traced numbers as they are; write x * unit, in place of "
+    "unyt_array(x, unit)",
+}
 
 
 # ---- which mirror shows what --------------------------------------------------------------------
@@ -255,11 +262,8 @@ class Adoption:
                 f"{name} needs no adoption: adopt the module that calls it, where "
                 f"chainrules.{name} then takes its place"
             )
-        if name == "pandas":  # whose compiled parts take no buffers
-            raise ArgumentValueError(
-                "pandas needs no adoption: its tables hold traced columns as they are; for rolling "
-                "windows adopt pandas.core.window"
-            )
+        if name in _NEEDLESS:
+            raise ArgumentValueError(f"{name} needs no adoption: {_NEEDLESS[name]}")
         if isinstance(module, ModuleType) and not hasattr(module, "__path__"):
             return [vars(module)]
         if name not in sys.modules and importlib.util.find_spec(name) is None:

@@ -300,4 +300,9 @@ def swaps(x):
 
 cr.grad(swaps)(np.array([2.0, 3.0]))
 """,
+    "CR152": """
+from astropy import units as u
+
+cr.grad(lambda q: (q**2).to_value(u.m**2) * q.value)(3.0 * u.km)
+""",
 }

@@ -283,4 +283,9 @@ def total(x):
 
 cr.jvp(total, (np.ones(3),), (np.ones(3),))
 """,
+    "CR152": """
+from astropy import units as u
+
+cr.grad(lambda q: (q**2).info.meta["factor"] * q.value)(3.0 * u.km)
+""",
 }

@@ -116,6 +116,9 @@ def test_the_derivative_is_of_what_numpy_computes_or_refused(name, lines):
             return  # nothing that NumPy computes
         if not np.all(np.isfinite(expected)):
             return
+        beside = [jacobian_of(lambda x: float(f(x)), X + h) for h in (1e-4, -1e-4)]
+        if not np.allclose(*beside, rtol=1e-2, atol=1e-2):
+            return  # two numbers are equal there, of which one is chosen
         for transform in (cr.value_and_grad, forward):
             try:
                 value, slope = transform(f)(X)

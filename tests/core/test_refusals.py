@@ -573,9 +573,9 @@ def test_what_is_refused_and_its_remedy(name):
 
 
 def test_each_row_of_the_table_is_provoked_somewhere():
-    elsewhere = {  # programs_of_errors.py, tests/interop/test_xarray.py, test_pandas.py
+    elsewhere = {  # programs_of_errors.py; in tests/interop test_xarray, test_pandas, test_units
         "traced coordinate", "older pandas", "write into a column", "statistic of a column",
-        "array kept by a table", "data that a copy drops",
+        "array kept by a table", "data that a copy drops", "quantity",
     }  # fmt: skip
     assert set(CASES) | elsewhere == set(REFUSALS)
 

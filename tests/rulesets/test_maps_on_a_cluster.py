@@ -299,3 +299,10 @@ def test_a_client_that_is_closed_meanwhile_is_named(cluster):
     finally:
         timer.join()
         client.close()
+
+
+def test_a_closed_client_is_refused_in_words(cluster):
+    with distributed.Client(cluster) as closed:
+        pass
+    with pytest.raises(cr.LostDataError, match="a Client that is closed has no workers"):
+        cr.map(np.sin, [1.0, 2.0], executor=closed)

@@ -468,3 +468,25 @@ def test_the_generator_may_be_the_callers():
 def test_a_case_is_a_few_thousand_calls():
     test_rrule(np.multiply, X, X)
     assert len(calls_of(lambda: test_rrule(np.multiply, X, X))) < 20_000
+
+
+@cr.primitive
+def narrow_sin(x):
+    """Sine in float32 whatever it is given, as JAX computes by default."""
+    return np.sin(np.asarray(x, np.float32))
+
+
+@cr.primitive
+def narrow_cos(x):
+    return np.cos(np.asarray(x, np.float32))
+
+
+cr.scalar_rule(narrow_sin, lambda _, x: narrow_cos(x))
+cr.scalar_rule(narrow_cos, lambda _, x: -narrow_sin(x))
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_a_function_that_computes_in_float32_has_second_derivatives(dtype):
+    x = np.array([0.5, 1.25], dtype)
+    test_frule(narrow_sin, x)
+    test_rrule(narrow_sin, x)

@@ -1,5 +1,6 @@
 """Values that were not NumPy's, without a word."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from right_or_refused import may_refuse, same
 
 import chainrules as cr
+from chainrules.rules.tracing.views import copied
 
 
 def test_put_along_axis_with_indices_that_broadcast():
@@ -320,3 +322,23 @@ def test_functions_of_scipy_heal_arrays_of_traced_objects():
     y, ydot = cr.jvp(f, (x,), (x,))
     np.testing.assert_array_equal(f(x), y)
     np.testing.assert_allclose(ydot, 2 * f(x))
+
+
+def test_a_copy_of_broadcast_objects_crashed_python():
+    class Number:
+        def __init__(self, x):
+            self.x = x
+
+        def __mul__(self, other):
+            return self.x * other
+
+    q, x = Number(2.0), np.array([1.3, 2.1])
+    for _ in range(20):
+        filled = np.full(64, 0x4141414141414141)  # memory that is given out again
+        del filled
+        compiled = cr.compile(lambda x: np.broadcast_to(q, (2, 2)) * x, captured="freeze")
+        np.testing.assert_array_equal(np.asarray(compiled(x), float), [2 * x, 2 * x])
+    before = sys.getrefcount(q)
+    for _ in range(3):
+        copied(np.broadcast_to(np.array(q, object), (2, 2)))
+    assert before == sys.getrefcount(q)

@@ -36,6 +36,7 @@ from ... import (
     unthunk,
 )
 from ...containers import LEAVES
+from ...known_classes import are_unlike
 
 
 def stack(items: Any) -> Any:
@@ -71,6 +72,8 @@ def columns(items: Any, keys: tuple) -> list[list]:
     rows = [children(item) for item in items]
     if any(row is None or row.keys != keys for row in rows):
         raise ArgumentTypeError("results of different structure cannot be stacked.")
+    if any(are_unlike(items[0], item) for item in items):
+        raise ArgumentTypeError("results of different units, labels or others cannot be stacked.")
     return [[row.values[i] for row in rows if row is not None] for i in range(len(keys))]
 
 

@@ -37,7 +37,9 @@ def is_computed_with(cls: type, beside: Value = None) -> bool:
     """Say whether an engine computes with a ``cls`` that stands beside a traced value."""
     # By the class itself: a proxy says by __class__ that it is what it stands for.
     if issubclass(cls, _OURS):
-        return cls in LEAVES or not speaks_for_itself(cls)
+        if cls in LEAVES or not issubclass(cls, np.ndarray):
+            return cls in LEAVES or not speaks_for_itself(cls)
+        return table_of(cls) is None
     if getattr(cls, "__array_function__", None) is None or hasattr(cls, "__array_wrap__"):
         return False
     library = library_of(cls)
@@ -55,6 +57,14 @@ def answers_itself(classes: Iterable[type], beside: Value) -> bool:
         )
         for cls in classes
     )
+
+
+def answer_of_table(f: Function, classes: Iterable[type], args: tuple, kwargs: dict) -> Any:
+    """Return what a class of quantities among ``classes`` makes of ``f``; else NotImplemented."""
+    for table in map(table_of, classes):
+        if table is not None and table.call is not None:
+            return table.call(f, args, kwargs)
+    return NotImplemented
 
 
 def refuse_answering(f: Function, xs: Iterable) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from ..config import BatchError, user_line
 from ..rules import children, dtype_of, name_of, shape_of, spread, value
 from ..rules.containers import LEAVES
+from ..rules.known_classes import are_unlike
 
 
 class Stacked:
@@ -41,8 +42,10 @@ def joined_ways(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
     first: Any = nodes[0]
     if first is not None:
         same = all(node is not None and node.keys == first.keys for node in nodes)
-        if not same or len({type(y) for y, _, _ in parts}) > 1:
+        if not same or len({y.__class__ for y, _, _ in parts}) > 1:
             raise _unlike([y for y, _, _ in parts], "containers", f)
+        if any(are_unlike(parts[0][0], y) for y, _, _ in parts):
+            raise _unlike([y for y, _, _ in parts], "units, labels or constants", f)
         columns = zip(*[node.values for node in nodes], strict=True)
         return first.rebuild(
             [

@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 from ..rules.engines.registration import children_by
-from ..rules.known_classes import quantities, registered
+from ..rules.known_classes import quantities, registered, rests
 from ..rules.refusals.table import refusal
 
 
@@ -17,6 +17,7 @@ def register_pint() -> None:
     """Let pint's quantities be containers."""
     cls = importlib.import_module("pint").Quantity
     registered[cls] = children_by(lambda q: {"magnitude": q._magnitude}, _with_magnitude)
+    rests[cls] = lambda q: (str(q._units), q._REGISTRY)
     quantities.add(cls)
 
 

@@ -14,7 +14,7 @@ from ..config import TangentError
 from ..rules.annotations import Tangentlike, Value
 from ..rules.engines.buffers import handed_out, settled
 from ..rules.engines.registration import children_by
-from ..rules.known_classes import Form, Shell, built_in, registered
+from ..rules.known_classes import Form, Shell, built_in, registered, rests
 from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.tangents.filled import zero_tangent
@@ -27,12 +27,23 @@ def register_xarray() -> None:
     xarray = importlib.import_module("xarray")
     for cls in (xarray.Variable, xarray.DataArray, xarray.Dataset):
         registered[cls] = children_by(_parts, _with_parts)
+        rests[cls] = _rest
         built_in[cls] = Form(_derivative, _fitting)
 
 
 def _variables(x: Value) -> Any:
     """Return what has data in ``x``, by name: the variables of a Dataset, or ``x`` itself."""
     return x.data_vars if hasattr(x, "data_vars") else {"data": x}
+
+
+def _rest(x: Any) -> tuple:
+    """Return dimensions, names and attributes, the coordinates, and data that is no number."""
+    parts, coordinates = _parts(x), getattr(x, "coords", {})
+    told = [
+        (name, v.dims, v.attrs, None if name in parts else v.values, v.dtype)
+        for name, v in (*_variables(x).items(), *coordinates.items())
+    ]
+    return tuple(told), tuple(coordinates), getattr(x, "name", None), x.attrs
 
 
 def _parts(x: Value) -> dict:

@@ -32,6 +32,8 @@ class DirectionalFunction:
         In the coordinates of ``space``.
     fixed : numpy.ndarray of bool, optional
         Coordinates of the result to leave out; by default those of ``result.x`` not finite.
+    at_least : float, optional
+        Spacing of the floats that ``f`` computes in, whatever the dtypes that it returns.
 
     Notes
     -----
@@ -46,14 +48,16 @@ class DirectionalFunction:
         direction: np.ndarray,
         result: Coordinates,
         fixed: np.ndarray | None = None,
+        at_least: float = 0.0,
     ) -> None:
+        self.at_least = at_least
         self.f, self.space, self.result = f, space, result
         self.start, self.direction = space.values(), direction
         self.keep_dtype = False
         self.failure: Exception | None = None
         leaves = (*space.leaves, *result.leaves)
         narrow = any(leaf.dtype.itemsize < _wide(leaf.dtype) for leaf in leaves)
-        self.keep_dtype = narrow and not self.widens()
+        self.keep_dtype = at_least > 0.0 or (narrow and not self.widens())
         # Entries that are infinite or undefined at the point itself have no derivative to check.
         self.fixed = ~np.isfinite(result.values()) if fixed is None else fixed
 
@@ -63,7 +67,7 @@ class DirectionalFunction:
         if not self.keep_dtype:
             return float(np.finfo(float).eps)
         dtypes: list[Any] = [leaf.dtype for leaf in (*self.space.leaves, *self.result.leaves)]
-        return max(float(np.finfo(dtype).eps) for dtype in dtypes)
+        return max(self.at_least, *[float(np.finfo(dtype).eps) for dtype in dtypes])
 
     @property
     def resolution(self) -> float:

@@ -131,13 +131,12 @@ class SecondOrder:
 
     def line(self, direction: np.ndarray) -> DirectionalFunction:
         """The first derivative along a line; in float64, unless it is one for float32 alone."""
-        precise = functools.partial(self.first, keep_dtype=False)
-        line = DirectionalFunction(precise, self.case.space, direction, self.result, ~self.compared)
-        if line.keep_dtype:
-            line = DirectionalFunction(
-                self.first, self.case.space, direction, self.result, ~self.compared
-            )
-        return line
+        case, first = self.case, functools.partial(self.first, keep_dtype=False)
+        along = case.space, direction, self.result, ~self.compared
+        # JAX takes float64, and gives back what it computed in float32.
+        narrow = case.epsilon if case.line(case.xdot).keep_dtype else 0.0
+        line = DirectionalFunction(first, *along, narrow)
+        return DirectionalFunction(self.first, *along, narrow) if line.keep_dtype else line
 
     def against_each_other(
         self, forward: np.ndarray, direction: np.ndarray, reverse: np.ndarray, weight: np.ndarray

@@ -37,6 +37,11 @@ class Cluster(Site):
             )
         LEAVES.add(sys.modules["distributed"].Future)  # in which there is nothing to look for
         self.client = client
+        if self._is_closed():
+            raise LostDataError(
+                f"a Client that is closed has no workers any more, in {user_line()}.\n"
+                "  close it after the map; make a new one"
+            )
 
     def workers(self) -> int:
         return max(sum(self.client.nthreads().values()), 1)

@@ -15,6 +15,7 @@ from ...rules import Traced, children, fold
 from ...rules.containers import LEAVES, Within, _is_cached
 from ...rules.known_classes import registered
 from ..ir.looks import NotRecordable, bits
+from .container_key import rest_of
 from .state.comparison import slot_of
 from .state.known_types import is_of_python, slots_of
 
@@ -88,6 +89,8 @@ def _enter(x: Any, key: list, values: list) -> None:
         if parts is not None:
             beside = fields_beside(x)
             key.append((type(x), bits(parts.keys)))
+            if type(x) in registered:
+                key.append(rest_of(x, parts))
             if beside:
                 key.append(tuple([(name, _as_key(v)) for name, v in beside.items()]))
             return Within(zip(parts.values), list)

@@ -15,7 +15,7 @@ from ...config import ArgumentValueError, TangentError
 from ...rules.annotations import Tangentlike, Value
 from ...rules.engines.buffers import plain_copy
 from ...rules.engines.registration import children_by
-from ...rules.known_classes import Form, Shell, Table, built_in, registered, tables
+from ...rules.known_classes import Form, Shell, Table, built_in, registered, rests, tables
 from ...rules.refusals.table import refusal
 from ...rules.shapes import dtype_of, shape_of
 from ...rules.tangents.filled import zero_tangent
@@ -42,6 +42,8 @@ def register_pandas(supported: bool = IS_SUPPORTED) -> None:
         built_in[cls] = Form(_derivative, _fitting)
     registered[pd.Index] = children_by(_parts, _with_parts)
     registered[Column] = children_by(lambda c: {"x": c.x}, lambda _, parts: Column(parts["x"]))
+    for cls in (pd.Series, pd.DataFrame, pd.Index):
+        rests[cls] = _rest
     for cls in (pd.Series, pd.Index, Column, pd.DataFrame):
         tables[cls] = Table(_operate, _array)
 
@@ -92,6 +94,22 @@ def _parts(x: Any) -> dict:
         return {}  # of which the numbers would have to be made
     columns = zip(_keys(x), _columns(x), strict=True)
     return {key: array_in(column) for key, column in columns if _is_of_numbers(column)}
+
+
+def _rest(x: Any) -> tuple:
+    """Return the labels, attributes and dtypes of a table, and its columns of other kinds."""
+    if isinstance(x, pd.Index):
+        held = x.name, *_labels(x)[:2], getattr(x, "freq", None)
+        return (*held, None if _parts(x) else _labels(x)[2])
+    columns = _columns(x)
+    others = [np.asarray(column) for column in columns if not _is_of_numbers(column)]
+    names = _labels(x.columns) if isinstance(x, pd.DataFrame) else x.name
+    dtypes = tuple([column.dtype for column in columns])
+    return _labels(x.index), names, x.attrs, dtypes, tuple(others)
+
+
+def _labels(index: pd.Index) -> tuple:
+    return type(index), (tuple(index.names), index.dtype), index.to_numpy()
 
 
 def _with_parts(x: Any, parts: dict) -> Any:

@@ -91,7 +91,7 @@ class BlockDuals(ForwardLevel):
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
         if type(y) is _array and y.dtype in _SMOOTH:
-            ydot = None
+            ydot: Any = None
             if kind.linear:
                 ydot = self._linear_shares(kind, args, kwargs, values)
             elif type(kind) is ScalarRule:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ...config import ChainRulesError
+from ...config.thresholds import CONSTANT_COPIED
 from ...rules import Traced
 from ...rules.containers import children, iterate_leaves, map_leaves
 from ...rules.known_classes import Children, rests
+from ...rules.tracing.captured import digest
 from ..ir.looks import NotRecordable, bits
 from .state.comparison import slot_of
 from .state.known_types import is_of_python, slots_of, solid
@@ -66,7 +68,7 @@ def _key(x: Any, marks: tuple) -> Hashable:
         return type(x).__name__, bits(parts.keys), values
     if isinstance(x, np.ndarray):
         if x.dtype.kind != "O":
-            return bits(np.asarray(x))
+            return digest(x) if x.nbytes > CONSTANT_COPIED else bits(np.asarray(x))
         return "objects", x.shape, _key(x.reshape(-1).tolist(), marks)
     try:
         return bits(x)

@@ -65,6 +65,7 @@ mathematics, and what decides how exact a result is
     src/chainrules/compiling/native/assembly/mathematics.py: _SIN _COS _ATAN_P _ATAN_Q
     src/chainrules/compiling/native/assembly/mathematics.py: _TWO_THIRDS _TWO_THIRDS_REST
     src/chainrules/compiling/passes/scalar/small_matrices.py: SMALLEST_SHARE SMALLEST_PIVOT
+    src/chainrules/interop/units/quantity.py: LAST_DIGITS
     src/chainrules/interop/pandas/windows.py: OF_PAIRS
     src/chainrules/testing/complex_step.py: STEP
     src/chainrules/testing/diagnosis.py: NEAR FAR

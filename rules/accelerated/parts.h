@@ -141,15 +141,29 @@ level_of_parts(PyObject *parts)
     return level;
 }
 
+/* Give parts their values back that writes have taken. That of an array takes those of its views,
+   which come in a second round. -1 for an error that ends the run. */
+static int
+with_values(PyObject *parts)
+{
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(parts);
+    for (Py_ssize_t i = 0; i < 2 * count; i++) {
+        if (with_value(PySequence_Fast_GET_ITEM(parts, i % count)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* The values of parts on a tape; NULL where one is not known here, or for an error. */
 static PyObject *
 values_of_parts(PyObject *parts, PyObject *tape)
 {
-    PyObject *values = PyList_New(0);
+    PyObject *values = with_values(parts) < 0 ? NULL : PyList_New(0);
     for (Py_ssize_t i = 0; values != NULL && i < PySequence_Fast_GET_SIZE(parts); i++) {
         PyObject *x = PySequence_Fast_GET_ITEM(parts, i);
-        int failed = with_value(x) < 0, is_active = !failed && is_active_array(x, tape);
-        if (failed || !is_known(x, tape, is_active)
+        int is_active = is_active_array(x, tape);
+        if (!is_known(x, tape, is_active)
             || PyList_Append(values, is_active ? SLOT(x, PRIMAL) : x) < 0) {
             Py_CLEAR(values);
         }

@@ -151,3 +151,19 @@ def test_unequal_division():
 def test_hessian_through_joins():
     h = cr.hessian(lambda x: np.prod(np.hstack([x[:1], x])))(np.array([2.0, 3.0]))
     np.testing.assert_allclose([[6.0, 4.0], [4.0, 0.0]], h)
+
+
+@pytest.mark.parametrize("join", [np.stack, np.concatenate])
+@pytest.mark.parametrize("view", [lambda x: x[0:2], lambda x: x.T, lambda x: x.reshape(2, 2)])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0)])
+def test_an_array_that_was_written_to_beside_a_view_of_it(join, view, order):
+    """The array's value is taken of the writes after that of the view."""
+
+    def f(x):
+        x[0] = 2.0 * x[1]
+        parts = view(x), x
+        return join([parts[k] for k in order])
+
+    x = np.array([[0.9, 1.4], [1.6, 1.2]])
+    np.testing.assert_array_equal(cr.jacrev(f)(x), cr.jacfwd(f)(x))
+    np.testing.assert_array_equal(cr.vjp(f, x)[0], f(x.copy()))

@@ -67,7 +67,6 @@ mathematics, and what decides how exact a result is
     src/chainrules/compiling/passes/scalar/small_matrices.py: SMALLEST_SHARE SMALLEST_PIVOT
     src/chainrules/interop/units/quantity.py: LAST_DIGITS
     src/chainrules/interop/pandas/windows.py: OF_PAIRS
-    src/chainrules/interop/units/quantity.py: LAST_DIGITS
     src/chainrules/testing/complex_step.py: STEP
     src/chainrules/testing/diagnosis.py: NEAR FAR
     src/chainrules/testing/finite_differences.py: SHRINKS

@@ -13,6 +13,7 @@ import chainrules as cr
 
 # What needs a library of an extra: their examples run where that is there.
 OPTIONAL = {f"chainrules.interop.{name}": name for name in ("casadi", "jax", "pytensor", "torch")}
+OPTIONAL |= {f"chainrules.interop.units.{name}": name for name in ("astropy", "unyt")}
 OPTIONAL |= {
     f"chainrules.interop.autograd.{name}": "autograd"
     for name in ("adopted", "boxes", "exported", "followed")

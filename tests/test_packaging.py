@@ -19,6 +19,7 @@ import importlib.util, json, pkgutil, sys, chainrules
 
 # What needs a library that is not here is found, and not imported.
 libraries = {f"chainrules.interop.{name}": name for name in ("casadi", "jax", "pytensor", "torch")}
+libraries |= {f"chainrules.interop.units.{name}": name for name in ("astropy", "unyt")}
 libraries |= {
     f"chainrules.interop.autograd.{name}": "autograd"
     for name in ("adopted", "boxes", "exported", "followed")

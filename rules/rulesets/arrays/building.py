@@ -274,7 +274,7 @@ def sliding_window_view_transpose(ybar, space, window_shape, axis=None, subok=Fa
         shape[k] -= width - 1
     for k, length in zip(reversed(axes), reversed(lengths), strict=True):
         ybar = summed_windows(ybar, k, length)
-    return np.copy(ybar, "C")  # however NumPy lays out what it pads
+    return ybar.copy()  # in order C, however NumPy lays out what it pads
 
 
 def summed_windows(windows, axis, length):

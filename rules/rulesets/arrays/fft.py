@@ -64,19 +64,23 @@ def mixes(transform):
 # ---- the transposes, of NumPy's transforms and of SciPy's -------------------------------------
 
 
+def axes_of(ndim, s, axes):
+    """Return the axes of a transform: where none are given all, or the last for lengths ``s``."""
+    if axes is None:
+        axes = range(ndim) if s is None else range(ndim - np.size(s), ndim)
+    return tuple(np.atleast_1d(axes).tolist())
+
+
 def transformed(space, s, axes):
     """Return the axes that are transformed, and the length that each was cropped or padded to."""
-    s = s if s is None else np.atleast_1d(s).tolist()
-    if axes is None:
-        axes = range(space.ndim) if s is None else range(space.ndim - len(s), space.ndim)
-    axes = [axis % space.ndim for axis in np.atleast_1d(axes).tolist()]
+    axes = [axis % space.ndim for axis in axes_of(space.ndim, s, axes)]
     if len(set(axes)) < len(axes):
         raise MissingRuleError(
             f"the rules of the Fourier transforms do not support repeated axes {tuple(axes)}"
             f", in {user_line()}.\n"
             "  call the transforms one after the other"
         )
-    lengths = [None] * len(axes) if s is None else s
+    lengths = [None] * len(axes) if s is None else np.atleast_1d(s).tolist()
     return axes, [space.shape[k] if n in (None, -1) else n for k, n in zip(axes, lengths)]
 
 
@@ -154,18 +158,11 @@ def transposes(transform_of):
         yield f"{name}2", in_two_axes(several)
 
 
-def axes_of(a, s, axes):
-    """Return the axes of a block's values over which a transform goes."""
-    if axes is None:
-        axes = range(a.rank) if s is None else range(a.rank - np.size(s), a.rank)
-    return tuple(np.atleast_1d(axes).tolist())
-
-
 def over_several_in_block(transform, default):
     """Return the form of a transform over several axes for blocks of directions."""
 
     def transform_block(a, s=None, axes=default, **options):
-        return transform(a.values, s=s, axes=a.axes(axes_of(a, s, axes)), **options)
+        return transform(a.values, s=s, axes=a.axes(axes_of(a.rank, s, axes)), **options)
 
     return transform_block
 
@@ -175,7 +172,7 @@ def over_several(transform, transpose, default):
     transform_block = over_several_in_block(transform, default)
 
     def transform_pattern(a, s=None, axes=default, norm=None):
-        return mixed(transform, a, axes_of(a, s, axes), s, axes)
+        return mixed(transform, a, axes_of(a.rank, s, axes), s, axes)
 
     linear_rule(transform, transpose, block=transform_block, pattern=transform_pattern)
 

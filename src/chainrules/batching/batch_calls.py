@@ -39,7 +39,7 @@ from ..rules.table.compositions import Composed
 from ..rules.table.linear_kinds import BilinearRule
 from ..rules.table.other_kinds import FreshArray, Saved
 from ..rules.tracing.classes.own_classes import is_of_its_own
-from ..rules.tracing.funnel import body, shown
+from ..rules.tracing.funnel import body
 from ..rules.tracing.object_arrays import may_need_healing, read_call, refuse_wrapped
 from ..rules.tracing.views import (
     bare,
@@ -190,7 +190,7 @@ class BatchCalls(BatchValues):
         elif f is np.where:
             args = (*args[:1], *self.beside(args[1:]))
         options = self.blocks(kwargs) if kwargs else kwargs
-        y = at_once_on_blocks(shown(f), tuple(builtins.map(self.blocks, args)), options)
+        y = at_once_on_blocks(f, tuple(builtins.map(self.blocks, args)), options)
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.

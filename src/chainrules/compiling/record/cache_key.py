@@ -16,8 +16,8 @@ from ...rules.containers import LEAVES, Within, _is_cached
 from ...rules.known_classes import registered
 from ..ir.looks import NotRecordable, bits
 from .container_key import rest_of
-from .state.comparison import slot_of
-from .state.known_types import is_of_python, slots_of
+from .state.comparison import fields_of
+from .state.known_types import is_of_python
 
 _array, _float64 = np.ndarray, np.float64
 LARGEST_COUNTED = 1 << 31
@@ -120,9 +120,7 @@ def fields_beside(x: Any) -> dict[str, Any]:
     parts = children(x)
     of_object = parts is not None and not isinstance(x, tuple | list | dict)
     known = set(parts.keys) if parts is not None and of_object else ()
-    held = dict(getattr(x, "__dict__", None) or {})
-    held |= {name: v for name, slot in slots_of(cls) for v in (slot_of(slot, x),)}
-    return {k: v for k, v in held.items() if k not in known and not _is_cached(cls, k)}
+    return {k: v for k, v in fields_of(x).items() if k not in known and not _is_cached(cls, k)}
 
 
 def has_fields(cls: type) -> bool:

@@ -15,8 +15,8 @@ from ...rules.containers import children, iterate_leaves, map_leaves
 from ...rules.known_classes import Children, rests
 from ...rules.tracing.captured import digest
 from ..ir.looks import NotRecordable, bits
-from .state.comparison import slot_of
-from .state.known_types import is_of_python, slots_of, solid
+from .state.comparison import fields_of
+from .state.known_types import is_of_python, solid
 
 
 def rest_of(x: Any, parts: Children) -> Hashable:
@@ -42,10 +42,8 @@ def rest_of(x: Any, parts: Children) -> Hashable:
         ours = isinstance(error, ChainRulesError)
         why = "which is rebuilt from its own parts alone" if ours else f"whose rebuild says {error}"
         raise NotRecordable(f"an argument of type {cls.__name__}, {why}") from error
-    held = dict(getattr(empty, "__dict__", None) or {})
-    held |= {name: slot_of(slot, empty) for name, slot in slots_of(cls)}
     marks = tuple([leaf for leaf in iterate_leaves(zeros) if isinstance(leaf, np.ndarray)])
-    return _key(tuple(held.items()), marks)
+    return _key(tuple(fields_of(empty).items()), marks)
 
 
 def _zero(x: Any) -> Any:

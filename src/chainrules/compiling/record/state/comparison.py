@@ -6,6 +6,7 @@ import logging
 import types
 from typing import Any
 
+from .known_types import slots_of
 from .state_guard import NOTHING
 
 
@@ -33,6 +34,12 @@ def slot_of(slot: Any, x: Any) -> Any:
         return slot.__get__(x)
     except AttributeError:
         return NOTHING
+
+
+def fields_of(x: Any) -> dict[str, Any]:
+    """Return the fields of an object and what its slots hold, by their names."""
+    slots = {name: slot_of(slot, x) for name, slot in slots_of(type(x))}
+    return {**(getattr(x, "__dict__", None) or {}), **slots}
 
 
 def level_of(x: Any) -> tuple:

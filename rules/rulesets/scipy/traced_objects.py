@@ -119,9 +119,8 @@ def valued(method):
     @functools.wraps(method)
     def with_own_value(self, *args, **kwargs):
         own = own_value(self.own, name, args, kwargs)
-        if asks:
-            return with_values(method(self, *args, own=own, **kwargs), own)
-        return with_values(method(self, *args, **kwargs), own)
+        options = {"own": own, **kwargs} if asks else kwargs
+        return with_values(method(self, *args, **options), own)
 
     return with_own_value
 

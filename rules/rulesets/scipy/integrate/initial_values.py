@@ -340,9 +340,7 @@ class Answer:
         if own.t_events is not None:
             result.t_events, result.y_events, last = traced_events(self)
         if self.count:
-            t, y = self.times_and_states(last)
-            result.t = with_values(t, own.t)
-            result.y = with_values(y, own.y)
+            result.t, result.y = with_values(self.times_and_states(last), (own.t, own.y))
         if own.sol is not None:
             result.sol = solution
         return result

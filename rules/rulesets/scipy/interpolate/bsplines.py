@@ -137,10 +137,11 @@ def values(t, c, k, xp, nu):
     return with_values(values_by_recurrence(t, c, k, xp, nu), own)
 
 
-def padded(c, own):
-    """``c`` with rows of zeros, as many as SciPy has, and SciPy's numbers."""
-    missing = len(own) - np.shape(c)[0]
-    return with_values(np.concatenate([c, np.zeros((missing, *np.shape(c)[1:]))]), own)
+def padded(c, own, by_last=False):
+    """``c`` with as many rows as SciPy's ``own``: the others are zeros, or the last again."""
+    missing = len(own) - np.shape(c)[0], *np.shape(c)[1:]
+    rest = np.broadcast_to(c[-1:], missing) if by_last else np.zeros(missing)
+    return np.concatenate([c, rest])
 
 
 class Spline(NamedTuple):
@@ -204,7 +205,8 @@ class TracedBSpline:
         t, c, k = self.tck
         for _ in range(nu):
             t, c, k = differentiated(t, c, k)
-        return type(self)(t, padded(c, own), k, self.extrapolate, self.axis)
+        c = with_values(padded(c, own), own)
+        return type(self)(t, c, k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu=1):
         if nu <= 0:
@@ -213,8 +215,7 @@ class TracedBSpline:
         (own, extrapolate), (t, c, k) = library_value(derived_spline, given, {}), self.tck
         for _ in range(nu):
             t, c, k = integrated(t, c, k)
-        rest = np.broadcast_to(c[-1:], (len(own) - np.shape(c)[0], *np.shape(c)[1:]))
-        c = with_values(np.concatenate([c, rest]), own)
+        c = with_values(padded(c, own, by_last=True), own)
         return type(self)(t, c, k, extrapolate, self.axis)
 
     @valued

@@ -23,7 +23,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, own_value, refuse_derived, scipys_object, valued
+from ..traced_objects import as_float, following, own_value, refuse_derived, scipys_object, valued
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
@@ -249,6 +249,7 @@ def traced_bspline(t, c, k, extrapolate=True, axis=0):
     return TracedBSpline(as_float(t), c, own.k, own.extrapolate, own.axis)
 
 
+@following("__call__", "integrate")
 class BSpline(interpolate.BSpline, metaclass=StandIn):
     """``scipy.interpolate.BSpline``, whose methods see traced values."""
 
@@ -260,16 +261,6 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
 
     def followed(self):
         return TracedBSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
-
-    def __call__(self, x, nu=0, extrapolate=None):
-        if innermost((x,)) is not None:
-            return self.followed()(x, nu, extrapolate)
-        return super().__call__(x, nu, extrapolate)
-
-    def integrate(self, a, b, extrapolate=None):
-        if innermost((a, b)) is not None:
-            return self.followed().integrate(a, b, extrapolate)
-        return super().integrate(a, b, extrapolate)
 
     @classmethod
     def basis_element(cls, t, extrapolate=True):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import interpolate
 
 from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
-from ..traced_objects import as_float, refuse_derived
+from ..traced_objects import as_float, following, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, padded, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
 from .piecewise import refuse
@@ -276,6 +276,7 @@ def of_least_squares(x, y, t, w=None, bbox=(None, None), k=3, ext=0, check_finit
     return traced_spline(own, x, y, w, bbox, k, t, ext)
 
 
+@following("__call__", "integral", "derivatives")
 class UnivariateMixin(metaclass=StandIn):
     """A mixin: points may be traced; ``made`` makes the object where the samples are."""
 
@@ -287,19 +288,6 @@ class UnivariateMixin(metaclass=StandIn):
 
     def followed(self):
         return TracedUnivariateSpline(self._eval_args, self.ext)
-
-    def __call__(self, x, nu=0, ext=None):
-        if innermost((x,)) is None:
-            return super().__call__(x, nu, ext)
-        return self.followed()(x, nu, ext)
-
-    def integral(self, a, b):
-        if innermost((a, b)) is None:
-            return super().integral(a, b)
-        return self.followed().integral(a, b)
-
-    def derivatives(self, x):
-        return super().derivatives(x) if innermost((x,)) is None else self.followed().derivatives(x)
 
     def derivative(self, n=1):
         own = super().derivative(n)

@@ -234,10 +234,9 @@ def push_all(
         y, program = linear_program(config, f, primals)
         return y, run_program(program, directions, leaves(y))
     level, given = BlockLevel(count), directions.block(0, count)
-    if plain:
-        xdots = (level.wrap(given[0].values),)
-    else:
-        xdots = with_leaves(primals, map(level.of, given))
+    xdots = map(level.of, given)
+    if not plain:
+        xdots = with_leaves(primals, xdots)
     y, ydot = frule_via_ad(config, (NO_TANGENT, *xdots), f, *primals)
     if level.carries(ydot) and is_plain_leaf(ydot.block) and is_plain_leaf(y):
         return y, [writeable(ydot.block)]  # as nearly always

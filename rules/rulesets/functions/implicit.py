@@ -7,6 +7,7 @@ the engine that follows these. So nothing is differentiated through the steps of
 
 import functools
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -236,7 +237,8 @@ def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
     fixed = untraced(args)
     slopes = _Slopes(config, lambda x: settled(residual(x, *fixed)))
     direction = 1.0 + np.modf(np.arange(1.0, np.size(x) + 1) * np.pi)[0].reshape(np.shape(x))
-    expected, found = slopes.linearized(x) * direction, slopes.push(x, direction)
+    slopes.linearized(x)
+    expected, found = slopes.jacobian * direction, slopes.push(x, direction)[1]
     close = 1e3 * np.finfo(x.dtype).eps * np.max(np.abs(expected), initial=0.0)
     return bool(np.all(np.abs(found - expected) <= close))
 
@@ -276,24 +278,27 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     derivatives of the first order. From there the next has one order more: what is wrong in x it
     multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
     """
-    r = residual(x, *args)
+    fixed = untraced(args)
+    alike = config is not None and all(map(operator.is_, fixed, args))
+    linear = system(config, lambda x: residual(x, *fixed))
+    r = linear.linearized(x) if alike else residual(x, *args)
     if is_lazy(value(r)):
         raise LostDerivativeError(
             f"equations whose residual is an array of dask have no derivative, in {user_line()}: "
             "they are solved by functions of NumPy's.\n"
             "  give arrays of NumPy's, x.compute(), to the function that is differentiated"
         )
-    config = config or config_of(r)
-    if config is None:
+    linear.config = config or config_of(r)
+    if linear.config is None:
         return x
-    fixed = untraced(args)
-    linear = system(config, lambda x: residual(x, *fixed))
-    linear.linearize(x, value(r))
+    if not alike:
+        linear.linearized(x)
+    linear.check(x, value(r))
     orders = len(levels_of(r))
     y = x
     for order in range(orders):
         # Aside: what the residual leaves behind has not yet all derivatives of the answer.
-        r = r if order == 0 else value_via_ad(config, lambda y: residual(y, *args), y)
+        r = r if order == 0 else value_via_ad(linear.config, lambda y: residual(y, *args), y)
         y = with_values(y - linear.solve(r), x)
     return y
 
@@ -321,19 +326,24 @@ class _System:
     def __init__(self, config: Any, residual: Callable) -> None:
         self.config, self.residual = config, residual
 
-    def linearize(self, x: Any, r: Any) -> None:
-        """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
+    def linearized(self, x: Any) -> Any:
+        """Return the residual at ``x``, and find its Jacobian there."""
+        raise NotImplementedError
+
+    def check(self, x: Any, r: Any) -> None:
+        """Look whether the Jacobian at ``x``, where the residual is ``r``, will do.
+
+        Raises
+        ------
+        SingularJacobianError
+        """
         if not _is_finite(r):
             raise singular("the residual is not finite")
-        self.jacobian = self.linearized(x)
         if not _is_finite(self.jacobian):
             raise singular("the Jacobian of the residual is not finite")
         if self.is_singular():
             raise singular("the Jacobian of the residual is singular")
-        self.check(x, r)
-
-    def linearized(self, x: Any) -> Any:
-        raise NotImplementedError
+        self.check_beside(x, r)
 
     def is_singular(self) -> bool:
         raise NotImplementedError
@@ -341,12 +351,13 @@ class _System:
     def solve(self, r: Any) -> Any:
         raise NotImplementedError
 
-    def push(self, x: Any, xdot: Any) -> Any:
-        """Return how the residual changes at ``x`` along ``xdot``."""
+    def push(self, x: Any, xdot: Any) -> tuple[Any, Any]:
+        """Return the residual at ``x``, and how it changes along ``xdot``."""
         y, ydot = frule_via_ad(self.config, (NoTangent(), xdot), self.residual, x)
-        return value(as_structured(y, ydot))
+        return y, value(as_structured(y, ydot))
 
-    def check(self, x: Any, r: Any) -> None:
+    def check_beside(self, x: Any, r: Any) -> None:
+        """Look whether a step to the solution that is beside ``x`` would find another slope."""
         step = self.solve(r)
         far, size = _largest(step), _largest(x)
         if far > FAR * size + FAR_FROM_ZERO:
@@ -354,7 +365,7 @@ class _System:
         elif isinstance(self.config, HasForwardsMode):
             tells = far > NO_STEP * size  # by chance: a recording does not ask for it alone
             if isinstance(x, Traced) or tells:
-                bent = self.solve(self.push(x - step, step)) - step
+                bent = self.solve(self.push(x - step, step)[1]) - step
                 if tells & (_largest(bent) > BENT * far):
                     raise singular("the Jacobian of the residual is singular nearby")
 
@@ -365,9 +376,11 @@ class _Slopes(_System):
     def linearized(self, x: Any) -> Any:
         ones = np.ones_like(x)[()]
         if isinstance(self.config, HasForwardsMode):
-            return self.push(x, ones)
-        y, pullback = rrule_via_ad(self.config, self.residual, x)
-        return value(as_structured(x, pullback(np.ones_like(y))[1]))
+            y, self.jacobian = self.push(x, ones)
+        else:
+            y, pullback = rrule_via_ad(self.config, self.residual, x)
+            self.jacobian = value(as_structured(x, pullback(np.ones_like(y))[1]))
+        return y
 
     def is_singular(self) -> bool:
         return not (self.jacobian if type(self.jacobian) in FLOATS else np.all(self.jacobian))
@@ -380,7 +393,9 @@ class _Matrix(_System):
     """Of a vector."""
 
     def linearized(self, x: Any) -> Any:
-        return value(jacobian_via_ad(self.config, self.residual, x)[1])
+        y, slopes = jacobian_via_ad(self.config, self.residual, x)
+        self.jacobian = value(slopes)
+        return y
 
     def is_singular(self) -> bool:
         """Say whether it is to rounding, in whatever units rows and columns are measured."""

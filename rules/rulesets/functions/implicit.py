@@ -310,12 +310,14 @@ FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
 def _is_finite(x: Any) -> bool:
+    if type(x) is np.ndarray:
+        return bool(np.isfinite(x).all())
     finite = math.isfinite(x) if type(x) in FLOATS else np.isfinite(x)
     return bool(finite if type(finite) is bool or np.ndim(finite) == 0 else np.all(finite))
 
 
 def _largest(x: Any) -> Any:
-    return abs(x) if type(x) in FLOATS or np.ndim(x) == 0 else np.max(np.abs(x), initial=0.0)
+    return abs(x) if type(x) in FLOATS or np.ndim(x) == 0 else np.abs(x).max(initial=0.0)
 
 
 class _System:
@@ -389,6 +391,17 @@ class _Slopes(_System):
         return r / self.jacobian
 
 
+def condition_of(a: Any) -> Any:
+    """Return ``np.linalg.cond(a, 1)``, in less time where ``a`` is a plain matrix."""
+    if type(a) is not np.ndarray:
+        return np.linalg.cond(a, 1)
+    try:
+        norms = [np.abs(x).sum(axis=0).max() for x in (a, np.linalg.inv(a))]
+    except np.linalg.LinAlgError:
+        return math.inf
+    return norms[0] * norms[1]
+
+
 class _Matrix(_System):
     """Of a vector."""
 
@@ -401,11 +414,11 @@ class _Matrix(_System):
         """Say whether it is to rounding, in whatever units rows and columns are measured."""
         a = self.jacobian
         for axis in (1, 0):
-            largest = np.max(np.abs(a), axis=axis, keepdims=True, initial=0.0)
-            if not np.all(largest):
+            largest = np.abs(a).max(axis=axis, keepdims=True, initial=0.0)
+            if not largest.all():
                 return True
             a = a / largest
-        return np.size(a) > 0 and np.linalg.cond(a, 1) > 0.1 / np.finfo(a.dtype).eps
+        return np.size(a) > 0 and not condition_of(a) <= 0.1 / np.finfo(a.dtype).eps
 
     def solve(self, r: Any) -> Any:
         return np.linalg.solve(self.jacobian, r)

@@ -89,6 +89,19 @@ class ForwardBlocks(ForwardConfig, AsksForBlocks):
 
     __slots__ = ()
 
+    def push_block(self, directions: BlockLevel, f: Function, x: Value, block: Any) -> Any:
+        """Return ``f(x)`` and its tangent, along a plain block; None where rules may answer."""
+        if needed or type(self) is not ForwardBlocks or stops() is not None:
+            return None
+        if frule.find(self, f, (x,)) is not None:
+            return None
+        level = BlockDuals(self, directions)
+        try:
+            y = run(f, (ForwardLevel.dual(level, x, block),), {})
+            return strip(y, level), _tangent(level, y)
+        finally:
+            level.close()
+
 
 FORWARD_BLOCKS = ForwardBlocks()
 

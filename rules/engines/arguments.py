@@ -104,7 +104,8 @@ class Arguments:
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""
-        if not self.kwargs and self.positions == tuple(range(len(self.args))):
+        count = len(self.args)
+        if not self.kwargs and (count == 1 or self.positions == tuple(range(count))):
             return self.f
 
         def chosen(*primals: Value) -> Any:

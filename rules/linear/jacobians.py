@@ -48,10 +48,10 @@ def is_plain_leaf(x: Value) -> bool:
 
 def leaves(x: Value) -> list:
     """Return the numbers and arrays in ``x`` that can be perturbed."""
-    if is_plain_leaf(x):
-        return [x]
     if type(x) is tuple and all(map(is_plain_leaf, x)):
         return [*x]
+    if is_plain_leaf(x):
+        return [x]
     return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
 
 

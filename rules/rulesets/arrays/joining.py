@@ -74,7 +74,7 @@ def joined(arrays):
     if len(parts) < len(arrays):
         count = shape_of(parts[0])[0]
         parts = [spread(x, count) for x in arrays]
-    return parts, len(shape_of(parts[0])) - 1
+    return parts, parts[0].ndim - 1
 
 
 def concatenate_block(arrays, axis=0, **options):

@@ -247,6 +247,7 @@ def given_others(
     x: Any, originals: list, values: Any, leading: frozenset, objects: dict, what: str
 ) -> Iterator[Any]:
     """Give a copy of ``x`` with other values, which are not written to."""
+
     def complaint() -> MutationError:
         return MutationError(
             f"{what} to a traced value that it captures, or to what holds one, in {user_line()}; "

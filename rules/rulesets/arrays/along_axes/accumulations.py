@@ -20,6 +20,7 @@ from .... import (
     pair_rule,
     refuse_integers,
     shape_of,
+    shifted,
 )
 from ..ties import in_order, motion, moving_with, through
 
@@ -142,7 +143,14 @@ def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial
     return cumsum_transpose(ybar, space, axis)
 
 
-linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers)
+def cumulative_sum_block(x, axis=None, **options):
+    if x.rank == 0:
+        return NotImplemented
+    return np.cumulative_sum(x.values, axis=shifted(one_axis(axis), x.rank), **options)
+
+
+linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers,
+            block=cumulative_sum_block)  # fmt: skip
 
 
 @composed(np.add.accumulate)

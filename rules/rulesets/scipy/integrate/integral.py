@@ -51,7 +51,9 @@ def with_slopes(y, slopes, parameters):
     What moves y and the slopes at levels further out they have met themselves: it is that of y.
     """
     with np.errstate(invalid="ignore"):  # of an infinite one
-        terms = [np.ravel(a) @ np.ravel(x) if shape_of(x) else a * x for a, x in zip(slopes, parameters)]
+        terms = [
+            np.ravel(a) @ np.ravel(x) if shape_of(x) else a * x for a, x in zip(slopes, parameters)
+        ]
         moved = sum(terms[1:], terms[0])
         return y - with_value(strip(moved, innermost(parameters)) - moved, 0.0)
 

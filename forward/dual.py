@@ -35,6 +35,7 @@ from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
+from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.fitting import as_float64_beside
 from ..rules.tangents.project import ProjectNothing
 from ..rules.tangents.structural import Tangent, child_tangents, structural
@@ -294,11 +295,15 @@ class ForwardLevel(DualWrites):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
-        if kind.joins and type(args[0]) in (list, tuple) and type(y) is _array:
-            joined = self.join_numbers(kind, args[0], kwargs) if y.dtype is FLOAT64 else None
-            if joined is not None:
-                return self.dual(y, joined)
         tangents: list[Any] = []
+        if kind.joins and type(args[0]) in (list, tuple):
+            if type(y) is _array and y.dtype is FLOAT64:
+                joined = self.join_numbers(kind, args[0], kwargs)
+                if joined is not None:
+                    return self.dual(y, joined)
+            parts = self.parts_of(args[0])
+            if parts is not None:
+                args, tangents = (), [parts]
         for x in args:
             if isinstance(x, Traced):
                 tangents.append(self.tangent_at(x) if x.at_level is self else ZERO)
@@ -330,6 +335,21 @@ class ForwardLevel(DualWrites):
             else:
                 return None
         return self.joined(kind, tangents, kwargs)
+
+    def parts_of(self, xs: Any) -> list | None:
+        """Return the tangents of numbers and arrays of float64, with zeros; None of others."""
+        tangents: list[Any] = []
+        for x in xs:
+            if isinstance(x, Traced):
+                t = self.tangent_at(x) if x.at_level is self else zero_tangent(x)
+                if type(t) is Moving:
+                    return None
+                tangents.append(t)
+            elif type(x) in FLOATS or (type(x) is _array and x.dtype is FLOAT64):
+                tangents.append(np.zeros_like(x) if type(x) is _array else type(x)(0.0))
+            else:
+                return None
+        return tangents
 
     def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
         """Return what ``kind`` makes of the tangents of a list of numbers; None if unknown."""

@@ -148,7 +148,8 @@ class Composed(Kind):
     # ---- the three ways to run ----
 
     def _composition(self, *args: object, **kwargs: object) -> Any:
-        args, kwargs = self.bind(self.f, args, kwargs)
+        if kwargs or len(args) != 1 or not self._placed or type(args[0]) is list:  # else it is
+            args, kwargs = self.bind(self.f, args, kwargs)
         return self.body(*args, **kwargs)
 
     def _with_own_value(self, *args: object, **kwargs: object) -> Any:

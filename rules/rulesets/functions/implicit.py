@@ -7,6 +7,7 @@ the engine that follows these. So nothing is differentiated through the steps of
 
 import functools
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -236,7 +237,8 @@ def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
     fixed = untraced(args)
     slopes = _Slopes(config, lambda x: settled(residual(x, *fixed)))
     direction = 1.0 + np.modf(np.arange(1.0, np.size(x) + 1) * np.pi)[0].reshape(np.shape(x))
-    expected, found = slopes.linearized(x) * direction, slopes.push(x, direction)
+    slopes.linearized(x)
+    expected, found = slopes.jacobian * direction, slopes.push(x, direction)[1]
     close = 1e3 * np.finfo(x.dtype).eps * np.max(np.abs(expected), initial=0.0)
     return bool(np.all(np.abs(found - expected) <= close))
 
@@ -276,24 +278,27 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     derivatives of the first order. From there the next has one order more: what is wrong in x it
     multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
     """
-    r = residual(x, *args)
+    fixed = untraced(args)
+    alike = config is not None and all(map(operator.is_, fixed, args))
+    linear = system(config, lambda x: residual(x, *fixed))
+    r = linear.linearized(x) if alike else residual(x, *args)
     if is_lazy(value(r)):
         raise LostDerivativeError(
             f"equations whose residual is an array of dask have no derivative, in {user_line()}: "
             "they are solved by functions of NumPy's.\n"
             "  give arrays of NumPy's, x.compute(), to the function that is differentiated"
         )
-    config = config or config_of(r)
-    if config is None:
+    linear.config = config or config_of(r)
+    if linear.config is None:
         return x
-    fixed = untraced(args)
-    linear = system(config, lambda x: residual(x, *fixed))
-    linear.linearize(x, value(r))
+    if not alike:
+        linear.linearized(x)
+    linear.check(x, value(r))
     orders = len(levels_of(r))
     y = x
     for order in range(orders):
         # Aside: what the residual leaves behind has not yet all derivatives of the answer.
-        r = r if order == 0 else value_via_ad(config, lambda y: residual(y, *args), y)
+        r = r if order == 0 else value_via_ad(linear.config, lambda y: residual(y, *args), y)
         y = with_values(y - linear.solve(r), x)
     return y
 
@@ -305,12 +310,14 @@ FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
 
 
 def _is_finite(x: Any) -> bool:
+    if type(x) is np.ndarray:
+        return bool(np.isfinite(x).all())
     finite = math.isfinite(x) if type(x) in FLOATS else np.isfinite(x)
     return bool(finite if type(finite) is bool or np.ndim(finite) == 0 else np.all(finite))
 
 
 def _largest(x: Any) -> Any:
-    return abs(x) if type(x) in FLOATS or np.ndim(x) == 0 else np.max(np.abs(x), initial=0.0)
+    return abs(x) if type(x) in FLOATS or np.ndim(x) == 0 else np.abs(x).max(initial=0.0)
 
 
 class _System:
@@ -321,19 +328,24 @@ class _System:
     def __init__(self, config: Any, residual: Callable) -> None:
         self.config, self.residual = config, residual
 
-    def linearize(self, x: Any, r: Any) -> None:
-        """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
+    def linearized(self, x: Any) -> Any:
+        """Return the residual at ``x``, and find its Jacobian there."""
+        raise NotImplementedError
+
+    def check(self, x: Any, r: Any) -> None:
+        """Look whether the Jacobian at ``x``, where the residual is ``r``, will do.
+
+        Raises
+        ------
+        SingularJacobianError
+        """
         if not _is_finite(r):
             raise singular("the residual is not finite")
-        self.jacobian = self.linearized(x)
         if not _is_finite(self.jacobian):
             raise singular("the Jacobian of the residual is not finite")
         if self.is_singular():
             raise singular("the Jacobian of the residual is singular")
-        self.check(x, r)
-
-    def linearized(self, x: Any) -> Any:
-        raise NotImplementedError
+        self.check_beside(x, r)
 
     def is_singular(self) -> bool:
         raise NotImplementedError
@@ -341,12 +353,13 @@ class _System:
     def solve(self, r: Any) -> Any:
         raise NotImplementedError
 
-    def push(self, x: Any, xdot: Any) -> Any:
-        """Return how the residual changes at ``x`` along ``xdot``."""
+    def push(self, x: Any, xdot: Any) -> tuple[Any, Any]:
+        """Return the residual at ``x``, and how it changes along ``xdot``."""
         y, ydot = frule_via_ad(self.config, (NoTangent(), xdot), self.residual, x)
-        return value(as_structured(y, ydot))
+        return y, value(as_structured(y, ydot))
 
-    def check(self, x: Any, r: Any) -> None:
+    def check_beside(self, x: Any, r: Any) -> None:
+        """Look whether a step to the solution that is beside ``x`` would find another slope."""
         step = self.solve(r)
         far, size = _largest(step), _largest(x)
         if far > FAR * size + FAR_FROM_ZERO:
@@ -354,7 +367,7 @@ class _System:
         elif isinstance(self.config, HasForwardsMode):
             tells = far > NO_STEP * size  # by chance: a recording does not ask for it alone
             if isinstance(x, Traced) or tells:
-                bent = self.solve(self.push(x - step, step)) - step
+                bent = self.solve(self.push(x - step, step)[1]) - step
                 if tells & (_largest(bent) > BENT * far):
                     raise singular("the Jacobian of the residual is singular nearby")
 
@@ -365,9 +378,11 @@ class _Slopes(_System):
     def linearized(self, x: Any) -> Any:
         ones = np.ones_like(x)[()]
         if isinstance(self.config, HasForwardsMode):
-            return self.push(x, ones)
-        y, pullback = rrule_via_ad(self.config, self.residual, x)
-        return value(as_structured(x, pullback(np.ones_like(y))[1]))
+            y, self.jacobian = self.push(x, ones)
+        else:
+            y, pullback = rrule_via_ad(self.config, self.residual, x)
+            self.jacobian = value(as_structured(x, pullback(np.ones_like(y))[1]))
+        return y
 
     def is_singular(self) -> bool:
         return not (self.jacobian if type(self.jacobian) in FLOATS else np.all(self.jacobian))
@@ -376,21 +391,34 @@ class _Slopes(_System):
         return r / self.jacobian
 
 
+def condition_of(a: Any) -> Any:
+    """Return ``np.linalg.cond(a, 1)``, in less time where ``a`` is a plain matrix."""
+    if type(a) is not np.ndarray:
+        return np.linalg.cond(a, 1)
+    try:
+        norms = [np.abs(x).sum(axis=0).max() for x in (a, np.linalg.inv(a))]
+    except np.linalg.LinAlgError:
+        return math.inf
+    return norms[0] * norms[1]
+
+
 class _Matrix(_System):
     """Of a vector."""
 
     def linearized(self, x: Any) -> Any:
-        return value(jacobian_via_ad(self.config, self.residual, x)[1])
+        y, slopes = jacobian_via_ad(self.config, self.residual, x)
+        self.jacobian = value(slopes)
+        return y
 
     def is_singular(self) -> bool:
         """Say whether it is to rounding, in whatever units rows and columns are measured."""
         a = self.jacobian
         for axis in (1, 0):
-            largest = np.max(np.abs(a), axis=axis, keepdims=True, initial=0.0)
-            if not np.all(largest):
+            largest = np.abs(a).max(axis=axis, keepdims=True, initial=0.0)
+            if not largest.all():
                 return True
             a = a / largest
-        return np.size(a) > 0 and np.linalg.cond(a, 1) > 0.1 / np.finfo(a.dtype).eps
+        return np.size(a) > 0 and not condition_of(a) <= 0.1 / np.finfo(a.dtype).eps
 
     def solve(self, r: Any) -> Any:
         return np.linalg.solve(self.jacobian, r)

@@ -103,17 +103,17 @@ class WeightedSum:
         if self.used.ndim == 3:
             values = values[:, :, 0] + values[:, :, 1]
         sums, errors = self.rule.sums(values, self.halves)
-        return np.sum(sums, axis=0), np.sum(errors, axis=0)
+        return np.add.reduce(sums), np.add.reduce(errors)
 
     def give(self, y, values):
         """Say whether the values at the nodes make SciPy's ``y``, to rounding."""
         terms = self.weights * values[self.numbers]
-        return bool(abs(np.sum(terms) - y) <= 1e-13 * np.sum(np.abs(terms)))
+        return bool(abs(terms.sum() - y) <= 1e-13 * np.abs(terms).sum())
 
     def are_enough(self, values, epsabs=1.49e-8, epsrel=1.49e-8, **_):
         """Say whether the integrals of ``values`` are as good as the tolerances ask for."""
         found, errors = self.integrals(values)
-        return bool(np.all(errors <= np.maximum(epsabs, epsrel * np.abs(found))))
+        return bool((errors <= np.maximum(epsabs, epsrel * np.abs(found))).all())
 
 
 class Nodes(WeightedSum):
@@ -138,17 +138,24 @@ class Nodes(WeightedSum):
             raise ValueError("an evaluation that belongs to no interval")
         x = np.reshape(x, (-1, each))
         order = np.argsort(x, axis=1, kind="stable")
-        # The middle one of its nodes tells an interval, in whatever order QUADPACK keeps them.
+        used = order if len(x) == len(self.begin) == 1 else self.by_interval(x, order)
+        if self.both:  # t and -t, one after the other
+            used = np.reshape(used, (len(used), 15, 2))
+        self.use(used, factors[used])
+
+    def by_interval(self, x, order):
+        """The numbers of the nodes of each interval that is left, in ``order`` within it.
+
+        The middle one tells an interval, in whatever order QUADPACK keeps them.
+        """
+        each = order.shape[1]
         middles = x[np.arange(len(x)), order[:, each // 2]]
         centers = (self.begin + self.end) / 2
         near = np.abs(middles - centers[:, None]) <= 1e-6 * np.abs(self.end - self.begin)[:, None]
         if not np.all(np.count_nonzero(near, axis=1) == 1):
             raise ValueError("an interval without nodes")
         groups = np.argmax(near, axis=1)
-        used = order[groups] + each * groups[:, None]
-        if self.both:  # t and -t, one after the other
-            used = np.reshape(used, (len(used), 15, 2))
-        self.use(used, factors[used])
+        return order[groups] + each * groups[:, None]
 
 
 class LastNodes(WeightedSum):

@@ -63,7 +63,7 @@ class RightHandSide:
         return numbers_or_state(self.bind(*parameters)(t, y))
 
     def slopes(self, ts, states, parameters):
-        """The same at several times and states."""
+        """The slopes at several times and states."""
         rhs = self.bind(*parameters)
         return [numbers_or_state(rhs(t, y)) for t, y in zip(ts, states)]
 

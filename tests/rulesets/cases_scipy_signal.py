@@ -116,6 +116,8 @@ CASES: dict = {
         case(real(5, 6) + 1j * real(5, 6, seed=1)),
         case(real(8, 4) + 1j * real(8, 4, seed=1), input_onesided=False, boundary=False),
         case(real(4, 2, 5) + 0.5j, time_axis=0, freq_axis=2, scaling="psd"),
+        case(real(5, 6) + 1j * real(5, 6, seed=1), 2.5),
+        case(real(3, 4) + 0.5j, fs=0.4),
     ],
     signal.spectrogram: [
         case(LONG, nperseg=16),
@@ -261,6 +263,7 @@ CASES: dict = {
         case((*SLOW, 0.3), real(5, 2)),
         case((LOW, HIGH, 0.3), INPUT, None, real(3)),
         case((*ROOTS, 1), INPUT[:5], np.arange(5)),
+        case((*SLOW, 0.3), real(5, 2), x0=0.7),
     ],
     **{
         f: [case((*SLOW, 0.3), n=4), case((LOW, HIGH, 1), real(3), np.arange(4))]

@@ -74,13 +74,16 @@ def exponential_along_block(a, e):
 def holomorphic_rules(f, f_along):
     """Give the rules of a function of a matrix, and of its derivative at ``a`` along ``e``.
 
-    The pull is the derivative at ``a^H`` along the cotangent, for a function which conjugates
-    with its argument.
+    The pull follows from ``trace(p @ f_along(a, e)) == trace(f_along(a, p) @ e)``. At ``a^H`` it
+    would be wrong on a branch cut, as the logarithm's, where ``f(a^H)`` is not ``f(a)^H``.
     """
+
+    def f_along_transpose(a, ybar):
+        return adjoint(f_along(a, adjoint(ybar)))
 
     @pair_rule(f)
     def f_pair(f, a):
-        return f(a), lambda adot: f_along(a, adot), lambda ybar: f_along(adjoint(a), ybar)
+        return f(a), lambda adot: f_along(a, adot), lambda ybar: f_along_transpose(a, ybar)
 
     @pair_rule(f_along)
     def f_along_pair(f_along, a, e):
@@ -90,7 +93,7 @@ def holomorphic_rules(f, f_along):
 
         def f_along_pullback(ybar):
             zeros = np.zeros_like(ybar)
-            moved = f_along(adjoint(block_triangle(a, e)), block_triangle(zeros, ybar, zeros))
+            moved = f_along_transpose(block_triangle(a, e), block_triangle(zeros, ybar, zeros))
             first, last, corner = blocks(moved)
             return first + last, corner
 

@@ -148,9 +148,9 @@ def dlsim(system, u, t=None, x0=None, *, own):
     times = np.linspace(0.0, (n - 1) * dt if t is None else array(t)[-1], n)
     if t is not None:
         u = on_line(array(t), u, times)
-    start = np.zeros(np.shape(a)[0]) if x0 is None else array(x0)
+    start = np.broadcast_to(0.0 if x0 is None else array(x0), np.shape(a)[:1])
     pushes = u[: n - 1] @ b.T
-    x = driven(a.T, np.concatenate([np.reshape(start, (1, -1)), pushes]))
+    x = driven(a.T, np.concatenate([start[None], pushes]))
     y = times, x @ c.T + u[:n] @ d.T, x
     return y[: len(own)]
 

@@ -150,8 +150,13 @@ def as_long(x, n):
     return np.pad(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, missing)]) if missing else x
 
 
+NOTHING = np.empty(0)
+
+
 def cross_spectrum(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling,
                    axis, average):  # fmt: skip
+    if not np.size(x) or not np.size(y):  # SciPy's own, without numbers
+        return NOTHING, NOTHING
     same = y is x
     x, y = along_last(array(x), axis), along_last(array(y), axis)
     n = max(np.shape(x)[-1], np.shape(y)[-1])
@@ -191,6 +196,8 @@ def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detr
 @composed(signal.periodogram, value="own")
 def periodogram(x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True,
                 scaling="density", axis=-1):  # fmt: skip
+    if not np.size(x):
+        return NOTHING, NOTHING
     x = along_last(array(x), axis)
     size = np.shape(x)[-1]
     if nfft is not None and nfft < size:
@@ -300,4 +307,4 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     x = x / np.where(value(norm) > 1e-10, norm, 1.0)
     if np.ndim(x) > 1:
         x = np.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
-    return own[0], x
+    return np.arange(np.shape(own[0])[0]) / fs, x

@@ -83,6 +83,20 @@ def _as_own(x: Any, own: Value) -> Any:
     return as_computed(x, parts[0]) if parts else x
 
 
+def _is_constant(own: Any, given: tuple) -> bool:
+    """Say whether nothing can move: there are no numbers in the result, or in what is traced."""
+    if type(own) is np.ndarray:
+        return own.size == 0
+    if not isinstance(own, tuple | list):
+        return False
+    empty = [part.size == 0 for part in own if type(part) is np.ndarray]
+    if not any(empty):
+        return False
+    return (all(empty) and len(empty) == len(own)) or all(
+        np.size(value(x)) == 0 for x in iterate_leaves(given) if isinstance(x, Traced)
+    )
+
+
 def own_valued(f: Function, body: Callable) -> Any:
     """Return ``body``, which has the derivative of ``f``, with the value that ``f`` returns."""
     kind = Composed(f, body, "", "own")
@@ -169,6 +183,8 @@ class Composed(Kind):
         args, kwargs = self._fitted(given, options)
         # The library first: it says what is wrong with its input, and warns of it.
         own = library_value(self.f, given, options)
+        if _is_constant(own, (given, options)):
+            return own, own
         if any(map(_is_narrow, (*args, *kwargs.values()))):
             args = tuple([_as_own(x, own) for x in args])
             kwargs = {name: _as_own(x, own) for name, x in kwargs.items()}

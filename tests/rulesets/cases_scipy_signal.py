@@ -169,13 +169,21 @@ CASES: dict = {
         case(NUM, 1.3, np.array([0.1, 0.7, 2.0])),
         case(real(3, 2, 1), 1.2, 5),
         case(NUM, DEN, np.array([1.0, 9.0]), fs=40.0),
+        case(NUM, DEN, 0.7),
     ],
     signal.sosfreqz: [case(SOS, np.array([0.1, 0.7]))],
     **{f: [case(SOS, np.array([0.1, 0.7]))] for f in [getattr(signal, "freqz_sos", None)] if f},
     signal.freqz_zpk: [case(NUM, 0.5 * DEN[:2], 1.7, 5), case(NUM, DEN, 1.7, np.array([0.1, 0.7]))],
-    signal.freqs: [case(NUM, DEN, np.array([0.1, 0.7]))],
-    signal.freqs_zpk: [case(NUM, -DEN, 1.7, np.array([0.1, 0.7]))],
-    signal.group_delay: [case((NUM, DEN), 5), case((NUM, DEN), np.array([0.1, 0.7]))],
+    signal.freqs: [case(NUM, DEN, np.array([0.1, 0.7])), case(NUM, DEN, 0.7)],
+    signal.freqs_zpk: [
+        case(NUM, -DEN, 1.7, np.array([0.1, 0.7])),
+        case(NUM, -DEN, 1.7, 0.7),
+    ],
+    signal.group_delay: [
+        case((NUM, DEN), 5),
+        case((NUM, DEN), np.array([0.1, 0.7])),
+        case((NUM, DEN), 0.7),
+    ],
     signal.normalize: [case(NUM, DEN), case(real(2, 3), DEN)],
     signal.zpk2tf: [case(NUM, DEN, 1.7), case(real(2), DEN, 1.2)],
     signal.sos2tf: [case(SOS)],
@@ -256,7 +264,13 @@ CASES: dict = {
         case(ONE, INPUT[:1], TIMES[:1], real(3)),
     ],
     **{
-        f: [case((LOW, HIGH), None, TIMES), case(ROOTS, N=5), case(ONE, start, TIMES)]
+        f: [
+            case((LOW, HIGH), None, TIMES),
+            case(ROOTS, N=5),
+            case(ONE, start, TIMES),
+            case((LOW[:1], HIGH[:2]), None, TIMES),
+            case((LOW[:1], HIGH[:2]), 0.7, TIMES),
+        ]
         for f, start in ((signal.step, real(3)), (signal.impulse, real(3, 1)))
     },
     signal.dlsim: [

@@ -59,8 +59,10 @@ def exponential_along(a, e):
             x, moved = x @ x, x @ moved + moved @ x
         y[...] = scale / 2**halvings * moved
         return y
+    y[...] = np.nan
     for index in np.ndindex(np.shape(a)[:-2]):
-        y[index] = linalg.expm_frechet(a[index], e[index], compute_expm=False)
+        if np.isfinite(e[index]).all():
+            y[index] = linalg.expm_frechet(a[index], e[index], compute_expm=False)
     return y
 
 

@@ -150,13 +150,8 @@ def as_long(x, n):
     return np.pad(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, missing)]) if missing else x
 
 
-NOTHING = np.empty(0)
-
-
 def cross_spectrum(x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling,
                    axis, average):  # fmt: skip
-    if not np.size(x) or not np.size(y):  # SciPy's own, without numbers
-        return NOTHING, NOTHING
     same = y is x
     x, y = along_last(array(x), axis), along_last(array(y), axis)
     n = max(np.shape(x)[-1], np.shape(y)[-1])
@@ -196,8 +191,6 @@ def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detr
 @composed(signal.periodogram, value="own")
 def periodogram(x, fs=1.0, window="boxcar", nfft=None, detrend="constant", return_onesided=True,
                 scaling="density", axis=-1):  # fmt: skip
-    if not np.size(x):
-        return NOTHING, NOTHING
     x = along_last(array(x), axis)
     size = np.shape(x)[-1]
     if nfft is not None and nfft < size:

@@ -22,7 +22,13 @@ from ...config import MissingRuleError, RuleConfig, RuleError, user_line
 from ..annotations import Function, Value
 from ..containers import iterate_leaves
 from ..shapes import is_lazy
-from ..signatures import name_of, parameters, positional_names, without_defaults
+from ..signatures import (
+    name_of,
+    parameters,
+    positional_names,
+    without_defaults,
+    without_overwriting,
+)
 from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.object_arrays import healed, holds_traced
@@ -211,17 +217,13 @@ class Composed(Kind):
         return args, kwargs
 
     def _named(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """Give all arguments by name, where the body does not take them in the places of ``f``.
-
-        Leave to overwrite an argument is dropped: a tape may still read that memory.
-        """
+        """Give all arguments by name, where the body does not take them in the places of ``f``."""
+        args, kwargs = without_overwriting(self.f, args, kwargs)
         placed = self._count_placed() if self._placed is None else self._placed
         if len(args) > placed:
             names = (self.names or [])[: len(args)]
             if len(names) == len(args) and kwargs.keys().isdisjoint(names):  # else Python says it
                 args, kwargs = (), {**dict(zip(names, args)), **kwargs}
-        if kwargs and any(name.startswith("overwrite_") for name in kwargs):
-            kwargs = {k: x for k, x in kwargs.items() if not k.startswith("overwrite_")}
         return args, kwargs
 
     def _count_placed(self) -> float:

@@ -46,6 +46,7 @@ mathematics, and what decides how exact a result is
     rules/rulesets/scipy/integrate/refined.py: ROUNDING
     rules/rulesets/scipy/integrate/runge_kutta.py: SAME
     rules/rulesets/scipy/integrate/series.py: TERMS FIRST_LEVEL LAST_LEVEL
+    rules/rulesets/scipy/linalg/equations.py: DIRECT_BELOW
     rules/rulesets/scipy/linalg/exponential.py: UNSQUARED MOST_SQUARED
     rules/rulesets/scipy/ndimage/interpolation.py: SHORT
     rules/rulesets/scipy/optimize/root_loops.py: GOES_ON NEAR LOST

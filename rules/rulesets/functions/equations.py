@@ -107,17 +107,6 @@ class EntrywiseSystem(System):
         return r / self.jacobian
 
 
-def condition_of(a: Any) -> Any:
-    """Return ``np.linalg.cond(a, 1)``, in less time where ``a`` is a plain matrix."""
-    if type(a) is not np.ndarray:
-        return np.linalg.cond(a, 1)
-    try:
-        norms = [np.abs(x).sum(axis=0).max() for x in (a, np.linalg.inv(a))]
-    except np.linalg.LinAlgError:
-        return math.inf
-    return norms[0] * norms[1]
-
-
 class VectorSystem(System):
     """Of a vector."""
 
@@ -134,7 +123,7 @@ class VectorSystem(System):
             if not largest.all():
                 return True
             a = a / largest
-        return np.size(a) > 0 and not condition_of(a) <= 0.1 / np.finfo(a.dtype).eps
+        return np.size(a) > 0 and np.linalg.cond(a, 1) > 0.1 / np.finfo(a.dtype).eps
 
     def solve(self, r: Any) -> Any:
         return np.linalg.solve(self.jacobian, r)

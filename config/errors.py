@@ -11,7 +11,7 @@ from typing import ClassVar, TypeVar
 __all__ = [
     "ArgumentTypeError", "ArgumentValueError", "BatchError", "BatchWarning", "ChainRulesError",
     "CompileError", "CompileWarning", "ContainerError", "ConvergenceWarning",
-    "EscapedTraceError", "ExchangeError", "InaccurateDerivativeError",
+    "EntrywiseWarning", "EscapedTraceError", "ExchangeError", "InaccurateDerivativeError",
     "IndependentOutputWarning", "LostDataError", "LostDerivativeError",
     "MissingDerivativeError", "MissingPackageError", "MissingRuleError", "MutationError",
     "NoSolutionError", "RuleError", "RuleNeverAskedWarning", "RuleReplacedWarning",
@@ -300,3 +300,12 @@ class BatchWarning(CodedWarning):
     """
 
     code = "CR027"
+
+
+class EntrywiseWarning(CodedWarning):
+    """A large traced array became an object array, on which NumPy computes number by number.
+
+    Adopt the module that asks for it, or leave the conversion out.
+    """
+
+    code = "CR028"

@@ -153,7 +153,8 @@ def _public_name(frame: FrameType) -> str:
     inside = module.startswith(("chainrules", "scipy._")) or "<locals>" in code.co_qualname
     if inside or code.co_name.startswith("_"):
         return ""
-    return f"{module.partition('._')[0]}.{code.co_qualname}"
+    library = module.partition("._")[0].removesuffix(".lib")  # numpy.lib._x shows numpy's
+    return f"{library}.{code.co_qualname}"
 
 
 def caller_line() -> str:

@@ -27,6 +27,10 @@ DEEP = 1000  # containers within each other, at which a walk looks whether it wi
 VIEWS_SWEPT = 64  # of an array, from which on the dead among them are forgotten now and then
 SPACES_KEPT = 1024  # of float64 arrays, by shape
 
+# ---- object arrays of traced numbers ----
+
+ENTRYWISE = 1000  # numbers, from which on it takes milliseconds to compute with them one by one
+
 # ---- cotangents of a sweep: 'operations on 10^6', 'sum(x[i]**2' ----
 
 WRITTEN_INTO = 1 << 13  # entries; of fewer, a new array costs less than the question whose it is

@@ -80,11 +80,6 @@ class BlockDuals(ForwardLevel):
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
 
-    def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
-        if kind.f is not np.stack or kwargs:
-            return None
-        return self.directions.array(np.array(np.array(tangents).T, order="C"))
-
     # ---- functions of matrices ----
 
     def apply_kind(

@@ -297,10 +297,6 @@ class ForwardLevel(DualWrites):
     ) -> Value:
         tangents: list[Any] = []
         if kind.joins and type(args[0]) in (list, tuple):
-            if type(y) is _array and y.dtype is FLOAT64:
-                joined = self.join_numbers(kind, args[0], kwargs)
-                if joined is not None:
-                    return self.dual(y, joined)
             parts = self.parts_of(args[0])
             if parts is not None:
                 args, tangents = (), [parts]
@@ -320,22 +316,6 @@ class ForwardLevel(DualWrites):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)
 
-    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
-        """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
-        tangents: list[Any] = []
-        still = self.zero_tangent((), FLOAT64)[()]  # of a number
-        for x in numbers:
-            if type(x) is _float64 or type(x) is float:
-                tangents.append(still)
-            elif type(x) is Dual and x.at_level is self and type(x.primal) is _float64:
-                t = x.tangent
-                if type(t) is not type(still) or t.dtype is not FLOAT64:
-                    return None
-                tangents.append(t)
-            else:
-                return None
-        return self.joined(kind, tangents, kwargs)
-
     def parts_of(self, xs: Any) -> list | None:
         """Return the tangents of numbers and arrays of float64, with zeros; None of others."""
         tangents: list[Any] = []
@@ -350,10 +330,6 @@ class ForwardLevel(DualWrites):
             else:
                 return None
         return tangents
-
-    def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
-        """Return what ``kind`` makes of the tangents of a list of numbers; None if unknown."""
-        return kind.f(tangents, **kwargs)
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

@@ -89,6 +89,23 @@ def positional(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return tuple(placed), kwargs
 
 
+def without_overwriting(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Drop leave to overwrite arguments of SciPy's ``f``: that memory may be read again."""
+    of_scipy = (getattr(f, "__module__", None) or "").startswith("scipy.")
+    places = _overwriting(f) if of_scipy else ()
+    if not places:
+        return args, kwargs
+    if any(name.startswith("overwrite_") for name in kwargs):
+        kwargs = {name: x for name, x in kwargs.items() if not name.startswith("overwrite_")}
+    return tuple([False if i in places else x for i, x in enumerate(args)]), kwargs
+
+
+@functools.lru_cache(maxsize=4096)
+def _overwriting(f: Function) -> frozenset[int]:
+    names = [p.name for p in parameters(f) or ()]
+    return frozenset(i for i, name in enumerate(names) if name.startswith("overwrite_"))
+
+
 def without_defaults(f: Function, kwargs: dict, supported: Iterable[str]) -> dict:
     """Drop the unsupported keywords that only repeat a default of ``f``, and refuse others.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Value
+from ..signatures import without_overwriting
 from ..tangents.project import Projector
 from ..tracing.funnel import is_numpys, is_primitive, shown
 from ..tracing.level import Traced
@@ -36,6 +37,12 @@ def is_kept_whole(f: Any) -> bool:
         return False
     foreign = getattr(type(f), "is_foreign", False)
     return foreign or shown(f) is not f or is_primitive(f) or not runs_in_python(f)
+
+
+def as_step(f: Function, args: tuple, kwargs: dict) -> tuple[Function, tuple, dict]:
+    """Return a call as it can be made again: it overwrites none of its arguments."""
+    f = shown(f)
+    return f, *without_overwriting(f, args, kwargs)
 
 
 def may_run(x: Value) -> bool:

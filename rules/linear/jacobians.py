@@ -126,11 +126,8 @@ class Directions:
     def __init__(self, sources: list, colors: np.ndarray | None = None) -> None:
         self.sources = sources
         self.plain = len(sources) == 1 and is_plain_leaf(sources[0])  # as nearly always
-        if self.plain:
-            self.starts = [0, sources[0].size if type(sources[0]) is np.ndarray else 1]
-        else:
-            sizes = [size_of(x) * (1 + is_complex(x)) for x in sources]
-            self.starts = [0, *itertools.accumulate(sizes)]
+        sizes = [size_of(x) * (1 + (not self.plain and is_complex(x))) for x in sources]
+        self.starts = [0, *itertools.accumulate(sizes)]
         self.colors = colors
         self.count = self.starts[-1] if colors is None else int(colors.max(initial=-1)) + 1
 
@@ -141,9 +138,7 @@ class Directions:
             kept = size <= UNITS_KEPT
             units = _units(size)[begin:end].copy() if kept else np.eye(end - begin, size, begin)
             if self.plain:
-                x = self.sources[0]
-                several = type(x) is not np.ndarray or x.ndim != 1
-                return [Block(units.reshape(end - begin, *shape_of(x)) if several else units)]
+                return [Block(units.reshape(end - begin, *shape_of(self.sources[0])))]
         else:
             units = np.equal.outer(np.arange(begin, end), self.colors)
         values: list[Any] = []
@@ -177,10 +172,8 @@ _units = functools.cache(np.eye)  # all unit directions of so many numbers, to b
 class GivenDirections:
     """Directions of some leaves that the caller gives: each a ``Block``, or zeros."""
 
-    plain = False
-
     def __init__(self, sources: list, values: list, count: int) -> None:
-        self.sources, self.values, self.count = sources, values, count
+        self.sources, self.values, self.count, self.plain = sources, values, count, False
 
     def block(self, begin: int, end: int) -> list:
         """Return the directions ``begin`` to ``end``: one value for each leaf."""
@@ -227,16 +220,14 @@ def push_all(
     """
     sources, count = directions.sources, directions.count
     plain = directions.plain and len(primals) == 1 and primals[0] is sources[0]
-    if not plain:
-        largest = max([largest, *map(size_of, sources)])
+    largest = largest if plain else max([largest, *map(size_of, sources)])
     few = 0 < count <= most and count * max(count, largest) <= LARGEST_BLOCK
     if not few or (not plain and any(map(is_lazy, sources))):
         y, program = linear_program(config, f, primals)
         return y, run_program(program, directions, leaves(y))
     level, given = BlockLevel(count), directions.block(0, count)
     quick = getattr(config, "push_block", None) if plain else None
-    pair = quick and quick(level, f, primals[0], given[0].values)
-    if pair is None:
+    if quick is None or (pair := quick(level, f, primals[0], given[0].values)) is None:
         xdots = with_leaves(primals, map(level.of, given))
         pair = frule_via_ad(config, (NO_TANGENT, *xdots), f, *primals)
     y, ydot = pair

@@ -19,10 +19,17 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError, RuleConfig, RuleError, user_line
+from ..accelerated import numbers
 from ..annotations import Function, Value
 from ..containers import iterate_leaves
 from ..shapes import is_lazy
-from ..signatures import name_of, parameters, positional_names, without_defaults
+from ..signatures import (
+    name_of,
+    parameters,
+    positional_names,
+    without_defaults,
+    without_overwriting,
+)
 from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Level, Traced, innermost, value
 from ..tracing.object_arrays import healed, holds_traced
@@ -46,6 +53,10 @@ def with_value(y: Value, own: Value) -> Value:
 
 def with_values(y: Any, own: Any) -> Any:
     """Return ``own``, in its tuple or list and in its shape, with the derivative of ``y``."""
+    if numbers is not None:
+        answer = numbers.answer(with_value, with_value, (y, own))  # of numbers
+        if answer is not NotImplemented:
+            return answer
     if isinstance(own, tuple | list):
         cls = type(y) if hasattr(y, "_fields") else type(own)
         parts = map(with_values, y, own)
@@ -81,6 +92,20 @@ def _as_own(x: Any, own: Value) -> Any:
         return x.astype(np.int64)
     parts = [part for part in iterate_leaves((own,)) if isinstance(part, np.ndarray | np.floating)]
     return as_computed(x, parts[0]) if parts else x
+
+
+def _is_constant(own: Any, given: tuple) -> bool:
+    """Say whether nothing can move: there are no numbers in the result, or in what is traced."""
+    if type(own) is np.ndarray:
+        return own.size == 0
+    if not isinstance(own, tuple | list):
+        return False
+    empty = [part.size == 0 for part in own if type(part) is np.ndarray]
+    if not any(empty):
+        return False
+    return (all(empty) and len(empty) == len(own)) or all(
+        np.size(value(x)) == 0 for x in iterate_leaves(given) if isinstance(x, Traced)
+    )
 
 
 def own_valued(f: Function, body: Callable) -> Any:
@@ -170,6 +195,8 @@ class Composed(Kind):
         args, kwargs = self._fitted(given, options)
         # The library first: it says what is wrong with its input, and warns of it.
         own = library_value(self.f, given, options)
+        if _is_constant(own, (given, options)):
+            return own, own
         if any(map(_is_narrow, (*args, *kwargs.values()))):
             args = tuple([_as_own(x, own) for x in args])
             kwargs = {name: _as_own(x, own) for name, x in kwargs.items()}
@@ -196,17 +223,13 @@ class Composed(Kind):
         return args, kwargs
 
     def _named(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """Give all arguments by name, where the body does not take them in the places of ``f``.
-
-        Leave to overwrite an argument is dropped: a tape may still read that memory.
-        """
+        """Give all arguments by name, where the body does not take them in the places of ``f``."""
+        args, kwargs = without_overwriting(self.f, args, kwargs)
         placed = self._count_placed() if self._placed is None else self._placed
         if len(args) > placed:
             names = (self.names or [])[: len(args)]
             if len(names) == len(args) and kwargs.keys().isdisjoint(names):  # else Python says it
                 args, kwargs = (), {**dict(zip(names, args)), **kwargs}
-        if kwargs and any(name.startswith("overwrite_") for name in kwargs):
-            kwargs = {k: x for k, x in kwargs.items() if not k.startswith("overwrite_")}
         return args, kwargs
 
     def _count_placed(self) -> float:

@@ -22,12 +22,12 @@ from ..shapes import dtype_of, is_lazy, shape_of
 from .array_api import follow_standard
 from .classes.duck_typing import hide_from_pythons
 from .classes.other_classes import is_computed_with
-from .conversions import describe, refuse_array, refuse_reader_of_memory
+from .conversions import describe, refuse_array, refuse_reader_of_memory, tell_of_entries
 from .funnel import array_of, call
 from .level import Traced, type_under, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
-from .shown import shown
+from .shown import as_object_array, shown
 from .views import (
     Memory,
     Path,
@@ -199,10 +199,12 @@ class TracedArray(TracedNumber):
             return self.primal if draft is None else follow(path, draft[0])
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        if copy:
-            return TracedNumber.__array__(self, dtype, copy)
         refuse_array(self, dtype)
+        if copy:
+            tell_of_entries(self)
+            return as_object_array(self)
         refuse_reader_of_memory(self)
+        tell_of_entries(self)
         array = shown(self, dtype is not None)
         # Of an array without axes in a list NumPy keeps that itself: for good, for all we know.
         hand_out(root_of(self)[0], array, for_good=array.ndim == 0)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ...config import LostDerivativeError
+from ...config import EntrywiseWarning, LostDerivativeError, warn_user
+from ...config.thresholds import ENTRYWISE
 from ..annotations import Function, Value
 from ..refusals.remedies import adopted, asked, or_adopt
 from ..refusals.table import refusal
@@ -162,6 +163,20 @@ def refuse_array(x: Value, dtype: DTypeLike | None) -> None:
         (_lose_array if hasattr(x, "__len__") else _lose_number)(x)
     if np.iscomplexobj(value(x)):
         _lose_complex(x)
+
+
+def tell_of_entries(x: Value) -> None:
+    """Warn that an object array of the many numbers of ``x`` is made, since it is a slow one."""
+    if math.prod(shape_of(x)) < ENTRYWISE:
+        return
+    instead = or_adopt("leave np.asarray out where its argument is an array")
+    warn_user(
+        EntrywiseWarning(
+            f"np.asarray, np.array or a function that is not NumPy's made an object array of "
+            f"{describe(x)}, on which NumPy computes number by number, a thousand times slower.\n"
+            f"  {instead}"
+        )
+    )
 
 
 def index_of_entry(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -50,7 +50,9 @@ def explain(error: Exception) -> None:
         return
     if re.search(_EXITS, message) or _names_traced(message):
         met, instead = "a traced value, and takes plain numbers only", _KEEP
-    elif re.search(_SIGNS, message):
+    elif re.search(_SIGNS, message) or (
+        re.search(_OF_ARRAYS, message) and _module(_raising(error)).startswith("numpy.")
+    ):
         met, instead = "an object array of traced numbers, and cannot compute with it", _BUILD
     elif "StrDType" in message and any(_module(f) == "numpy.ma.core" for f, _ in passed_by(error)):
         # It compared traced numbers with the text that it puts under a mask of objects.
@@ -86,8 +88,12 @@ def _module(frame: FrameType) -> str:
 
 def _raised_by_a_write(error: ValueError) -> bool:
     """Say whether a write into a traced array was refused, as NumPy refuses it."""
+    return _module(_raising(error)).startswith("chainrules.")
+
+
+def _raising(error: Exception) -> FrameType:
     *_, (frame, _) = passed_by(error)
-    return _module(frame).startswith("chainrules.")
+    return frame
 
 
 def _explain_cycle(error: RecursionError) -> None:
@@ -124,6 +130,8 @@ _SIGNS = (
     "not inexact|unsupported data types in input|isn't a view|"
     rf"'(float|int|complex)' object has no attribute '({'|'.join(_ENTRYWISE)})'"
 )
+# What Python's numbers, of which NumPy's objects are made, have not: NumPy's frames ask for it.
+_OF_ARRAYS = r"'(float|int|complex)' object has no attribute '(shape|dtype|ndim|size|astype|real)'"
 _KEEP = (
     "keep to NumPy's functions and arrays made with cr.array or np.zeros(n, like=x); or "
     "cr.value(x), where no derivative is wanted"

@@ -10,7 +10,6 @@ from numpy.typing import DTypeLike
 
 from ...config import LostDerivativeError, MutationError
 from ...config.tracebacks import trim_traceback
-from ..accelerated import numbers
 from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
@@ -89,10 +88,6 @@ def primitive(f: Function, run: Callable | None = None) -> Any:
         try:
             level = innermost((*args, *kwargs.values()) if kwargs else args)
             if level is not None:
-                if numbers is not None and not kwargs:  # an elementwise rule of numbers
-                    y = numbers.answer(wrapper, wrapper, args)
-                    if y is not NotImplemented:
-                        return y
                 return level.call(wrapper, args, kwargs)
             try:
                 return f(*args, **kwargs) if run is None else run(f, args, kwargs)

@@ -38,7 +38,14 @@ from .conversions import (
 from .funnel import astype, call, entry
 from .level import Traced, innermost, type_under, value
 from .object_arrays import OBJECT, healed, in_place_operand
-from .options import LOOP_OPTIONS, call_in_loop, call_into, call_where
+from .options import (
+    LOOP_OPTIONS,
+    call_in_loop,
+    call_into,
+    call_where,
+    given_options,
+    without_no_value,
+)
 from .shown import as_object_array
 from .writing import is_fresh
 
@@ -129,13 +136,6 @@ def _place_of_out(f: Function) -> int:
     return names.index("out") if "out" in names else 0
 
 
-def _one_axis(axis: object, x: Value) -> Any:
-    """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
-    if type(axis) is tuple and len(axis) == 1:
-        return axis[0]
-    return 0 if axis is None and np.ndim(value(x)) == 1 else axis
-
-
 BOOL = np.dtype(bool)
 
 # Attributes that the class of numbers has not: by these pint tells classes of arrays.
@@ -169,10 +169,7 @@ class TracedNumber(Traced):
         f = ufunc if method == "__call__" else getattr(ufunc, method)
         if answers_itself(map(type, inputs), self):
             return answer_of_table(f, map(type, inputs), inputs, kwargs)
-        if method == "reduceat" and len(inputs) > 1:
-            kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
-        if method in ("accumulate", "reduceat") and "axis" in kwargs:
-            kwargs["axis"] = _one_axis(kwargs["axis"], self)
+        kwargs = given_options(method, inputs, kwargs)
         if method == "__call__" and kwargs.get("where", True) is not True:
             return call_where(ufunc, inputs, kwargs)
         if kwargs.get("out") is not None:
@@ -189,6 +186,7 @@ class TracedNumber(Traced):
             return self.at_level.call(f, args, kwargs)  # as most are, without a search
         if len(types) > 1 and not LEAVES.issuperset(types) and answers_itself(types, self):
             return answer_of_table(f, types, args, kwargs)
+        kwargs = without_no_value(kwargs)
         if len(args) > 1 and (at := _place_of_out(f)) and len(args) > at and args[at] is not None:
             kwargs = {**kwargs, "out": args[at]}
             rest = args[at + 1 :]

@@ -24,6 +24,30 @@ LOOP_OPTIONS = frozenset({"dtype", "signature", "sig", "casting", "order", "subo
 _PYTHONS = (float, int, complex)  # whose dtype gives way to that of an array
 
 
+def given_options(method: str, inputs: tuple, kwargs: dict) -> dict:
+    """Return the options of a ufunc's method that say something, each as the method takes it."""
+    kwargs = without_no_value(kwargs)
+    if method == "reduceat" and len(inputs) > 1:
+        kwargs.pop("indices", None)  # given by name, NumPy hands it over twice
+    if method in ("accumulate", "reduceat") and "axis" in kwargs:
+        kwargs["axis"] = _one_axis(kwargs["axis"], inputs[0])
+    return kwargs
+
+
+def without_no_value(kwargs: dict) -> dict:
+    """Leave out what stands for "not given": wrappers of NumPy's functions hand it on."""
+    if any(option is np._NoValue for option in kwargs.values()):
+        return {name: option for name, option in kwargs.items() if option is not np._NoValue}
+    return kwargs
+
+
+def _one_axis(axis: object, x: Value) -> Any:
+    """Return the axis that NumPy takes where it takes one: also in a tuple, or None of a vector."""
+    if type(axis) is tuple and len(axis) == 1:
+        return axis[0]
+    return 0 if axis is None and np.ndim(value(x)) == 1 else axis
+
+
 def call_in_loop(ufunc: np.ufunc, inputs: tuple, kwargs: dict) -> Any:
     """Evaluate ``ufunc`` with the options ``dtype``, ``signature``, ``casting`` and ``order``.
 

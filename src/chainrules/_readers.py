@@ -40,10 +40,9 @@ _MAKERS = """
 # Of the entries of an object array NumPy does not ask these.
 _PREDICATES = (np.isfinite, np.isinf, np.isnan)
 _FILLED = frozenset(_MAKERS.split())
-# Of lists of arrays; those of np.block say where each array goes.
-_OF_LISTS = frozenset(
-    {"concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "multi_dot"}
-)
+# Of lists of arrays, which may have several shapes; those of np.block say where each array goes.
+_JOINS = {"concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "multi_dot"}
+_OF_LISTS = _JOINS | {"select", "choose", "histogram2d", "histogramdd"}
 _NOT_READ = frozenset({"block"})
 _LISTS = frozenset({list, tuple})
 

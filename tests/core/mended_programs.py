@@ -162,6 +162,12 @@ cr.compile(lambda x, now: x + now)(1.0, time.time())
     "CR027": """
 cr.vmap(lambda x: x if x > 0.0 else np.round(x, 1), ways=2)(np.linspace(-1.0, 1.0, 9))
 """,
+    "CR028": """
+def loss(x):
+    return np.sum(x**2)
+
+cr.grad(loss)(np.ones(2000))
+""",
     "CR031": """
 from chainrules.testing import check_grad
 

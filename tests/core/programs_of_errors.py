@@ -167,6 +167,12 @@ cr.compile(lambda x: x + time.time())(1.0)
     "CR027": """
 cr.vmap(lambda x: x if x > 0.0 else float(f"{x:.1f}"), ways=2)(np.linspace(-1.0, 1.0, 9))
 """,
+    "CR028": """
+def loss(x):
+    return np.sum(np.asarray(x) ** 2)
+
+cr.grad(loss)(np.ones(2000))
+""",
     "CR031": """
 from chainrules.testing import test_rrule
 

@@ -111,3 +111,30 @@ def test_grids_may_be_filled():
     assert cr.grad(lambda t: np.sum(np.meshgrid(places * t, np.zeros(2))[0]))(2.0) == 6.0
     shown, _ = cr.jvp(lambda t: np.meshgrid(places, places, copy=False), (1.0,), (1.0,))
     assert [y.strides for y in shown] == [(0, 8), (8, 0)]
+
+
+LISTS = {
+    "select of an array and a number": lambda np, x, y: np.select([x > 1, x > 0], [x, y], 2 * y),
+    "select of numbers": lambda np, x, y: np.select([x > 1, x > 0], [y, y * x]),
+    "choose of an array and a number": lambda np, x, y: np.choose([0, 1, 0, 1], [x, y]),
+    "histogramdd of a list of variables": lambda np, x, y: np.histogramdd([x, y * x], 3)[1][1],
+    "histogramdd of lists of numbers": (
+        lambda np, x, y: np.histogramdd([[y, 1.0], [2.0, y]], 2)[1][0]
+    ),
+    "histogram2d with a list and a number": (
+        lambda np, x, y: np.histogram2d(x, y * x, bins=[[0.0, 1.0, 2.0], 3])[2]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", LISTS.values(), ids=LISTS)
+def test_a_list_of_arrays_is_no_array(program):
+    x, y, h = numpy.array([0.3, 1.7, -0.4, 1.1]), 0.6, 1e-6
+    expected = program(numpy, x, y)
+    (found,), (ydot,) = cr.jvp(lambda x, y: (program(np, x, y),), (x, y), (x, 1.0))
+    numpy.testing.assert_array_equal(expected, found)
+    up, down = (program(numpy, x + t * x, y + t) for t in (h, -h))
+    numpy.testing.assert_allclose((up - down) / (2 * h), ydot, rtol=1e-7, atol=1e-8)
+    ybar = numpy.ones_like(found)
+    xbar, number_bar = cr.vjp(lambda x, y: program(np, x, y), x, y)[1](ybar)
+    assert numpy.sum(xbar * x) + number_bar == pytest.approx(numpy.sum(ydot), abs=1e-12)

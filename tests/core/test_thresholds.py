@@ -33,7 +33,7 @@ integers that are exact in a float64, or fit into one of 64 bits
     src/chainrules/compiling/passes/scalar/scalar_steps.py: _EXACT LARGEST
     src/chainrules/compiling/record/cache_key.py: LARGEST_COUNTED
 mathematics, and what decides how exact a result is
-    rules/rulesets/functions/implicit.py: FAR FAR_FROM_ZERO BENT NO_STEP
+    rules/rulesets/functions/equations.py: FAR FAR_FROM_ZERO BENT NO_STEP
     rules/rulesets/linalg/systems.py: LIMIT
     rules/rulesets/scipy/integrate/bdf.py: MOST
     rules/rulesets/scipy/integrate/collocation.py: TRIES
@@ -46,6 +46,7 @@ mathematics, and what decides how exact a result is
     rules/rulesets/scipy/integrate/refined.py: ROUNDING
     rules/rulesets/scipy/integrate/runge_kutta.py: SAME
     rules/rulesets/scipy/integrate/series.py: TERMS FIRST_LEVEL LAST_LEVEL
+    rules/rulesets/scipy/linalg/equations.py: DIRECT_BELOW
     rules/rulesets/scipy/linalg/exponential.py: UNSQUARED MOST_SQUARED
     rules/rulesets/scipy/ndimage/interpolation.py: SHORT
     rules/rulesets/scipy/optimize/root_loops.py: GOES_ON NEAR LOST

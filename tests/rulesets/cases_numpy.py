@@ -122,6 +122,7 @@ SHAPES: dict = {
     np.pad: [
         case(A, 1), case(A, ((1, 0), (2, 1)), constant_values=0.5), case(X, 2, mode="reflect"),
         case(A, 1, mode="edge"), case(F32, 1, mode="wrap"), case(X, (1, 2), mode="symmetric"),
+        case(A[:, :0], ((1, 2), (0, 0)), mode="mean"), case(A[:, :0], ((2,), (0,)), "linear_ramp"),
     ],
     np.diag: [*of_array(), case(X), case(X, 1), case(S, -1)],
     np.diagflat: [*of_array(), case(X, -1)],

@@ -62,6 +62,8 @@ CASES: dict = {
     },
     fft.fht: [case(X, 0.3, 0.7), case(real(6), 0.3, 0.7, 0.1, 0.2), case(A, 0.3, 0.7, -0.2, -0.1)],
     fft.ifht: [case(X, 0.3, 0.7), case(real(6), 0.3, 0.7, 0.1, 0.2), case(A, 0.3, 0.7, -0.2, -0.1)],
+    fft.fftfreq: [case(5, 0.3), case(4, 0.7)],
+    fft.rfftfreq: [case(5, 0.3), case(4, 0.7)],
     fft.fftshift: [case(X), case(A, 1), case(C, (0, 1))],
     fft.ifftshift: [case(X), case(A, 1), case(C, (0, 1))],
 }
@@ -73,8 +75,6 @@ WITHOUT_CASES = {
     for name in [
         "next_fast_len",
         "prev_fast_len",
-        "fftfreq",
-        "rfftfreq",
         "get_workers",
         "set_workers",
         "set_backend",

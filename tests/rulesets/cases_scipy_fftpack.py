@@ -47,6 +47,7 @@ CASES: dict = {
         for f in (fftpack.sc_diff, fftpack.cs_diff, fftpack.cc_diff, fftpack.ss_diff)
     },
     fftpack.shift: [case(X, 0.3), case(EVEN, 0.3, 3.0)],
+    fftpack.rfftfreq: [case(5, 0.3), case(4, 0.7)],
 }
 # Of these the parameters are constant.
 ONE_PARAMETER = fftpack.tilbert, fftpack.itilbert, fftpack.shift, fftpack.diff
@@ -57,7 +58,7 @@ FIXED = {
 }
 OF_ONE_DTYPE = set(FIXED) | {fftpack.hilbert, fftpack.ihilbert}
 # Of sizes; and the adjoints of periodic operators, seen to with these.
-WITHOUT_CASES = {scipy.fftpack.next_fast_len, scipy.fftpack.rfftfreq} | {
+WITHOUT_CASES = {scipy.fftpack.next_fast_len} | {
     f
     for f in cr.rrule.methods
     if (getattr(f, "__module__", None) or "").endswith("rulesets.scipy.fftpack")

@@ -154,7 +154,8 @@ EIGEN: dict = {
 }  # fmt: skip
 EQUATIONS: dict = {
     linalg.solve_sylvester: [case(S, TURNING, real(3, 3, seed=8)),
-                             case(C, real(2, 2) + 4 * np.eye(2), real(3, 2))],
+                             case(C, real(2, 2) + 4 * np.eye(2), real(3, 2)),
+                             case(C, real(2, 2) + 4 * np.eye(2), wide(3, 2))],
     linalg.solve_continuous_lyapunov: [case(S, TURNING), case(C, S)],
     linalg.solve_discrete_lyapunov: [case(S / 9, TURNING), case(C / 9, S, "direct"),
                                      case(C / 9, C, "bilinear")],
@@ -169,12 +170,14 @@ FUNCTIONS: dict = {
 }  # fmt: skip
 
 POSITIVE = DEFINITE + T
+MIXED = np.diag([-1.0, 0.7, 2.0]) + real(3, 3, seed=9) / 9  # real, and of it only complex results
 FUNCTIONS |= {
-    linalg.logm: [case(POSITIVE), case(C), case(T)],
-    linalg.sqrtm: [case(POSITIVE), case(C), case(T)],
+    linalg.logm: [case(POSITIVE), case(C), case(T), case(MIXED)],
+    linalg.sqrtm: [case(POSITIVE), case(C), case(T), case(MIXED)],
     linalg.signm: [case(T), case(C)],
-    linalg.fractional_matrix_power: [case(POSITIVE, 0.4), case(C, 3), case(T, -2)],
-    linalg.funm: [case(S, np.sin), case(T, lambda w: w * w), case(C, np.log)],
+    linalg.fractional_matrix_power: [case(POSITIVE, 0.4), case(C, 3), case(T, -2),
+                                     case(MIXED, 1.5)],
+    linalg.funm: [case(S, np.sin), case(T, lambda w: w * w), case(C, np.log), case(MIXED, np.log)],
 }  # fmt: skip
 
 

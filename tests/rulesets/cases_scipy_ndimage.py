@@ -59,7 +59,11 @@ CASES: dict = {
     ndimage.prewitt: [case(A), case(B, 1, mode=("wrap", "nearest", "mirror"))],
     ndimage.laplace: [case(A), case(B, mode="constant", cval=0.4)],
     ndimage.gaussian_laplace: [case(A, 0.9), case(A, (0.8, 1.1), mode="wrap", truncate=3.0)],
-    ndimage.gaussian_gradient_magnitude: [case(A, 0.9), case(A, (0.8, 1.1), mode="wrap")],
+    ndimage.gaussian_gradient_magnitude: [
+        case(A, 0.9),
+        case(A, (0.8, 1.1), mode="wrap"),
+        case(A, 0.9, axes=1),
+    ],
     ndimage.uniform_filter1d: [
         case(X, 3),
         case(A, 4, 0, mode="mirror", origin=-1),

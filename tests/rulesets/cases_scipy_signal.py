@@ -116,6 +116,8 @@ CASES: dict = {
         case(real(5, 6) + 1j * real(5, 6, seed=1)),
         case(real(8, 4) + 1j * real(8, 4, seed=1), input_onesided=False, boundary=False),
         case(real(4, 2, 5) + 0.5j, time_axis=0, freq_axis=2, scaling="psd"),
+        case(real(5, 6) + 1j * real(5, 6, seed=1), 2.5),
+        case(real(3, 4) + 0.5j, fs=0.4),
     ],
     signal.spectrogram: [
         case(LONG, nperseg=16),
@@ -167,13 +169,21 @@ CASES: dict = {
         case(NUM, 1.3, np.array([0.1, 0.7, 2.0])),
         case(real(3, 2, 1), 1.2, 5),
         case(NUM, DEN, np.array([1.0, 9.0]), fs=40.0),
+        case(NUM, DEN, 0.7),
     ],
     signal.sosfreqz: [case(SOS, np.array([0.1, 0.7]))],
     **{f: [case(SOS, np.array([0.1, 0.7]))] for f in [getattr(signal, "freqz_sos", None)] if f},
     signal.freqz_zpk: [case(NUM, 0.5 * DEN[:2], 1.7, 5), case(NUM, DEN, 1.7, np.array([0.1, 0.7]))],
-    signal.freqs: [case(NUM, DEN, np.array([0.1, 0.7]))],
-    signal.freqs_zpk: [case(NUM, -DEN, 1.7, np.array([0.1, 0.7]))],
-    signal.group_delay: [case((NUM, DEN), 5), case((NUM, DEN), np.array([0.1, 0.7]))],
+    signal.freqs: [case(NUM, DEN, np.array([0.1, 0.7])), case(NUM, DEN, 0.7)],
+    signal.freqs_zpk: [
+        case(NUM, -DEN, 1.7, np.array([0.1, 0.7])),
+        case(NUM, -DEN, 1.7, 0.7),
+    ],
+    signal.group_delay: [
+        case((NUM, DEN), 5),
+        case((NUM, DEN), np.array([0.1, 0.7])),
+        case((NUM, DEN), 0.7),
+    ],
     signal.normalize: [case(NUM, DEN), case(real(2, 3), DEN)],
     signal.zpk2tf: [case(NUM, DEN, 1.7), case(real(2), DEN, 1.2)],
     signal.sos2tf: [case(SOS)],
@@ -254,13 +264,20 @@ CASES: dict = {
         case(ONE, INPUT[:1], TIMES[:1], real(3)),
     ],
     **{
-        f: [case((LOW, HIGH), None, TIMES), case(ROOTS, N=5), case(ONE, start, TIMES)]
+        f: [
+            case((LOW, HIGH), None, TIMES),
+            case(ROOTS, N=5),
+            case(ONE, start, TIMES),
+            case((LOW[:1], HIGH[:2]), None, TIMES),
+            case((LOW[:1], HIGH[:2]), 0.7, TIMES),
+        ]
         for f, start in ((signal.step, real(3)), (signal.impulse, real(3, 1)))
     },
     signal.dlsim: [
         case((*SLOW, 0.3), real(5, 2)),
         case((LOW, HIGH, 0.3), INPUT, None, real(3)),
         case((*ROOTS, 1), INPUT[:5], np.arange(5)),
+        case((*SLOW, 0.3), real(5, 2), x0=0.7),
     ],
     **{
         f: [case((*SLOW, 0.3), n=4), case((LOW, HIGH, 1), real(3), np.arange(4))]

@@ -22,6 +22,7 @@ A, B, W = real(4, 3), real(5, 3, seed=4), np.array([0.5, 1.2, 2.0])
 U, V = real(3), real(3, seed=1)
 P, Q = np.abs(U) + 0.1, np.abs(V) + 0.1
 VI = np.diag(W) + 0.1
+FLAGS = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 3]])
 SINGLE = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
           "minkowski", "sqeuclidean")  # fmt: skip
 
@@ -40,18 +41,20 @@ CASES |= {
         *(case(A, B, name, w=W) for name in SINGLE),
         case(np.abs(A), np.abs(B), "jensenshannon"), case(A, B, "seuclidean", V=W),
         case(A, B, "mahalanobis", VI=VI), case(A, B, "minkowski", p=3), case(A, B, "m", p=1),
-        case(A, B, "hamming"), case(A, B, distance.cosine), case(A, B, lambda u, v: u @ v + u[0]),
+        case(A, B, "hamming"), case(FLAGS, FLAGS, "hamming", w=W), case(FLAGS, FLAGS, "ja", w=W),
+        case(A, B, distance.cosine), case(A, B, lambda u, v: u @ v + u[0]),
     ],
     distance.pdist: [
         *(case(B, name) for name in (*SINGLE, "seuclidean", "mahalanobis")),
         *(case(B, name, w=W) for name in SINGLE),
         case(np.abs(B), "jensenshannon"), case(B, "seuclidean", V=W), case(B, "minkowski", p=3),
+        case(FLAGS, "matching", w=W), case(FLAGS, "jaccard", w=W), case(FLAGS, "dice", w=W),
         case(B, "mahalanobis", VI=VI), case(B, lambda u, v: u @ v + u[0] ** 2), case(B[:1]),
     ],
     distance.squareform: [case(real(6)), case(real(1))],
     distance.directed_hausdorff: [case(A, B)],
-    distance.hamming: [case(U, V)],
-    distance.jaccard: [case(U, V)],
+    distance.hamming: [case(U, V), case(*FLAGS[:2], W), case(*FLAGS[1:], w=W)],
+    distance.jaccard: [case(U, V), case(*FLAGS[:2], W), case(*FLAGS[1:], w=W)],
     distance.is_valid_dm: [case(distance.squareform(np.abs(real(6))))],
     distance.is_valid_y: [case(real(6))],
     distance.num_obs_dm: [case(distance.squareform(np.abs(real(6))))],

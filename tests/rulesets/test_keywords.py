@@ -677,3 +677,56 @@ def test_unique_keeps_the_numbers(options):
     same(np.unique(x, **options), cr.vjp(lambda x: np.unique(x, **options), x)[0])
     same(np.unique(x[:0]), cr.vjp(np.unique, x[:0])[0])
     same(np.unique_values(x), cr.vjp(np.unique_values, x)[0])
+
+
+def handed_on(f):
+    """Return ``f`` as wrappers of NumPy's functions call it: with all that may not be given."""
+    none = np._NoValue
+    return {
+        np.mean: lambda x: f(x, axis=0, keepdims=none, where=none),
+        np.sum: lambda x: f(x, axis=0, keepdims=none, initial=none, where=none),
+        np.prod: lambda x: f(x, axis=0, keepdims=none, initial=none, where=none),
+        np.max: lambda x: f(x, axis=0, keepdims=none, initial=none, where=none),
+        np.var: lambda x: f(x, axis=0, keepdims=none, where=none, mean=none, correction=none),
+        np.nanmean: lambda x: f(x, axis=0, keepdims=none, where=none),
+        np.nanmax: lambda x: f(x, axis=0, keepdims=none, initial=none, where=none),
+        np.nanmedian: lambda x: f(x, axis=0, keepdims=none),
+        np.average: lambda x: f(x, axis=0, keepdims=none),
+        np.ptp: lambda x: f(x, axis=0, keepdims=none),
+        np.diff: lambda x: f(x, prepend=none, append=none),
+        np.add.reduce: lambda x: f(x, axis=0, initial=none),
+    }[f]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [np.mean, np.sum, np.prod, np.max, np.var, np.nanmean, np.nanmax, np.nanmedian, np.average,
+     np.ptp, np.diff, np.add.reduce],
+    ids=ufunc_name,
+)  # fmt: skip
+def test_what_stands_for_not_given_is_left_out(f):
+    plainly = f if f is np.diff else lambda x: f(x, axis=0)
+    check_method(handed_on(f), X)
+    np.testing.assert_array_equal(
+        cr.jacobian(handed_on(f))(X), cr.jacobian(plainly)(X), strict=True
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, bool, np.float32, float])
+def test_an_average_is_computed_in_the_dtype_of_numpys(dtype):
+    a = np.array([[1, 2], [3, 4]]).astype(dtype)
+    weights = np.array([[0.1, 0.2], [0.3, 0.4]], np.float32)
+    for given in (weights, weights.tolist()):
+        expected = np.average(a, weights=given)
+        y, _ = cr.vjp(lambda w: np.average(a, weights=w), np.asarray(given))
+        np.testing.assert_array_equal(expected, y, strict=True)
+
+
+@pytest.mark.parametrize("reduce", [np.sum, np.prod, np.max, np.min, np.nanmax, np.add.reduce])
+@pytest.mark.parametrize("initial", [0.5, np.float64(0.5), np.float32(0.5)], ids=type)
+def test_a_traced_initial_leaves_the_dtype(reduce, initial):
+    x = np.array([0.25, 2.0], np.float32)
+    expected = reduce(x, initial=initial)
+    y, ydot = cr.jvp(lambda x, i: reduce(x, initial=i), (x, initial), (x, initial))
+    np.testing.assert_array_equal(expected, y, strict=True)
+    assert ydot.dtype == expected.dtype

@@ -231,21 +231,6 @@ def kron_of_batch(a, b):
     return np.kron(aligned(a, rank), aligned(b, rank))
 
 
-@batch_form(np.matvec)
-def matvec_of_batch(x1, x2):
-    return np.matvec(aligned(x1, stack_rank(x1, x2, 2) + 2), aligned(x2, stack_rank(x1, x2, 2) + 1))
-
-
-@batch_form(np.vecmat)
-def vecmat_of_batch(x1, x2):
-    return np.vecmat(aligned(x1, stack_rank(x1, x2, 1) + 1), aligned(x2, stack_rank(x1, x2, 1) + 2))
-
-
-def stack_rank(x1, x2, own):
-    """Return how many axes the stack has of a matrix and a vector, the first with ``own`` axes."""
-    return max(rank_of(x1) - own, rank_of(x2) - (3 - own))
-
-
 @batch_form(with_value)
 def with_value_of_batch(y, own):
     count = next(x.count for x in (y, own) if type(x) is Block)

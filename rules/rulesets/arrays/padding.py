@@ -65,6 +65,8 @@ def pad_by_axis(array, pad_width, mode, options):
     ends = end_values(options.get("end_values", 0), pairs, dtype_of(array))
     counts = np.broadcast_to(np.array(options.get("stat_length"), object), pairs)
     for axis, widths in enumerate(pad_widths(pad_width, np.ndim(array))):
+        if widths[0] == widths[1] == 0:  # the axis may be empty
+            continue
         x = np.moveaxis(array, axis, -1)
         if mode in STATISTICS:
             x = with_statistics(x, widths, counts[axis], STATISTICS[mode])

@@ -14,13 +14,17 @@ def over_factor(x, r):
     return adjoint(np.linalg.solve(adjoint(r), adjoint(x)))
 
 
+_REFLECTIONS = "raw", "economic", "e"  # the last two are old names, deprecated
+
+
 def factors(a, mode):
     """Return q, r, and the columns of ``a`` that make them; the rest only meet ``q^H``."""
     rows, columns = np.shape(a)[-2:]
-    if mode == "raw":
-        raise MissingRuleError("the rule of numpy.linalg.qr does not support mode='raw', which "
-                               "gives LAPACK's reflections"
-                               f", in {user_line()}.\n  use mode='reduced'")  # fmt: skip
+    if mode in _REFLECTIONS:
+        raise MissingRuleError(
+            f"the rule of numpy.linalg.qr does not support mode={mode!r}, which gives LAPACK's "
+            f"reflections, in {user_line()}.\n  use mode='reduced'"
+        )
     if mode == "complete" and rows > columns:
         raise MissingRuleError(
             "the rule of numpy.linalg.qr does not support mode='complete' for a tall matrix: the "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import fft
 
-from ... import composed, linear_rule, non_differentiable, seen
+from ... import composed, composed_each, linear_rule, non_differentiable, seen
 from ..arrays.fft import OTHER_NORM, fit, over_several_in_block, transformed, transposes
 from .followed import followed
 from .traced_objects import NO_RULE
@@ -24,11 +24,16 @@ INSTEAD = {
 REFUSED = {"fhtoffset": (NO_RULE, "fhtoffset(cr.value(dln), ...) where it is constant")}
 
 non_differentiable(
-    fft.next_fast_len, fft.fftfreq, fft.rfftfreq, fft.get_workers, fft.set_workers,
+    fft.next_fast_len, fft.get_workers, fft.set_workers,
     fft.set_backend, fft.skip_backend, fft.set_global_backend, fft.register_backend,
 )  # fmt: skip
 if hasattr(fft, "prev_fast_len"):
     non_differentiable(fft.prev_fast_len)
+
+
+@composed_each({fft.fftfreq: np.fft.fftfreq, fft.rfftfreq: np.fft.rfftfreq})
+def frequencies(numpys, n, d=1.0, **_):
+    return numpys(n, d)
 
 
 def kept_as_it_is(x, overwrite_x=False, **options):

@@ -17,7 +17,12 @@ from .followed import linear_pair
 INSTEAD: dict[str, Any] = {}
 REFUSED: dict[str, tuple[str, str]] = {}
 
-non_differentiable(fftpack.next_fast_len, fftpack.rfftfreq)
+non_differentiable(fftpack.next_fast_len)
+
+
+@composed(fftpack.rfftfreq, value="own")
+def rfftfreq(n, d=1.0):
+    return (np.arange(1, n + 1) // 2) / (n * d)
 
 
 def fourier(f, own):

@@ -9,10 +9,15 @@ import numpy as np
 from ..config import BatchWarning
 from ..config.lines import unsaid
 from ..rules import iterate_leaves
+from ..rules.tracing.captured import digest
 from .ir.forms import ValueForm
 
 # Of the largest number of all results: 1e-9 for float64, 1e-4 for float32, as many of its digits.
 DIGITS = 0.575
+
+OVERWRITES = (
+    "it overwrites an argument, which a replay does not; leave out overwrite_a=True and the like"
+)
 
 _NUMBER = np.ndarray | np.generic | float | complex
 
@@ -37,6 +42,11 @@ def evaluated(f: Callable, args: tuple, kwargs: dict) -> Any:
     """Return ``f(*args, **kwargs)``, to be compared: how it goes there is told of its recording."""
     with unsaid(BatchWarning):
         return f(*args, **kwargs)
+
+
+def digests(values: list) -> list[bytes]:
+    """Return what tells whether a function has written into one of the arrays it was given."""
+    return [digest(x) for x in values if isinstance(x, np.ndarray) and x.dtype.kind != "O"]
 
 
 def coarsest(forms: Iterable[ValueForm | None]) -> float:

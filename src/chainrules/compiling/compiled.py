@@ -19,7 +19,7 @@ from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.watching import stops
-from .agreement import agree, evaluated, replays
+from .agreement import OVERWRITES, agree, digests, evaluated, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
 from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
@@ -247,17 +247,21 @@ class Compiled:
             return y
         if self.check:
             # What nobody sees: type(x) is float, x is y, objects that keep values.
+            given = digests(values)
             expected, eager = timed(lambda: evaluated(self.f, args, kwargs))
+            if digests(values) != given:
+                self._close(entry, OVERWRITES)
+                return expected
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
             if not agree(y, expected):
                 if self.counted.give_up():
                     return self._anew(args, kwargs)
-                entry.close(
+                self._close(
+                    entry,
                     "it gave something else while it was recorded (does it ask for type(x), "
-                    "or return values in objects, functions or generators?)"
+                    "or return values in objects, functions or generators?)",
                 )
-                self._refuse(entry.reason)
                 return expected
         else:
             expected = y
@@ -267,8 +271,9 @@ class Compiled:
             self.unrolls = True
             return expected
         if recording is None:
-            entry.close("a replay gave something else than the recording, which is our mistake")
-            self._refuse(entry.reason)
+            self._close(
+                entry, "a replay gave something else than the recording, which is our mistake"
+            )
         else:
             recording.by_numpy = functools.partial(exact_replay, recorder, output)
             recording.settle(time.thread_time() - begin, eager, fastest(captured.changed))
@@ -285,6 +290,10 @@ class Compiled:
                     "replays; return what is to be said, and say it outside"
                 )
         return y
+
+    def _close(self, entry: CacheEntry, reason: str) -> None:
+        entry.close(reason)
+        self._refuse(entry.reason)
 
     def _beside_transform(self, key: Hashable, begin: float, args: tuple, kwargs: dict) -> Any:
         """Answer where the function captures a traced value, as beside a transform under way."""

@@ -21,7 +21,6 @@ from .... import (
     pushes_stacks,
     refuse_integers,
     shape_of,
-    shifted,
 )
 from ..ties import in_order, motion, moving_with, through
 
@@ -155,14 +154,7 @@ def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial
     return cumsum_transpose(ybar, space, axis)
 
 
-def cumulative_sum_block(x, axis=None, **options):
-    if x.rank == 0:
-        return NotImplemented
-    return np.cumulative_sum(x.values, axis=shifted(one_axis(axis), x.rank), **options)
-
-
-linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers,
-            block=cumulative_sum_block)  # fmt: skip
+linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers)
 
 
 @composed(np.add.accumulate)

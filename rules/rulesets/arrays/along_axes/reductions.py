@@ -12,6 +12,7 @@ import numpy as np
 from .....config import MissingRuleError, user_line
 from .... import (
     Pattern,
+    array_of,
     astype,
     composed,
     composed_where_traced,
@@ -83,12 +84,19 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         y = np.mean(a, axis=axis, keepdims=keepdims)
         total = count(np.shape(a), axis, True) * np.ones_like(y) if returned else None
     else:
-        weights = fit_weights(weights, np.shape(a), axis)
+        a, weights = array_of(a), fit_weights(array_of(weights), np.shape(a), axis)
+        weights = in_dtype_of_average(weights, dtype_of(a))
         total = np.sum(weights, axis=axis, keepdims=keepdims)
         if np.any(total == 0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         y = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
     return (y, np.broadcast_to(total, np.shape(y))) if returned else y
+
+
+def in_dtype_of_average(weights, dtype):
+    """Return the weights in the dtype in which NumPy adds up and multiplies: at least float64."""
+    computed = np.result_type(dtype, dtype_of(weights), *([float] if dtype.kind in "biu" else []))
+    return weights if dtype_of(weights) == computed else astype(weights, computed)
 
 
 def fit_weights(weights, shape, axis):
@@ -242,7 +250,8 @@ for _std, _var in VARIANCE.items():
 
 
 def starts_from(reduce, ufunc, x, *, initial, axis=None, keepdims=False, **options):
-    return ufunc(initial, reduce(x, axis=axis, keepdims=keepdims, **options))
+    y = reduce(x, axis=axis, keepdims=keepdims, **options)
+    return ufunc(astype(initial, dtype_of(y)), y)
 
 
 for _reduce, _ufunc in ((np.sum, np.add), (np.prod, np.multiply)):
@@ -253,10 +262,11 @@ def extreme_from(extreme, x, *, initial, axis=None, keepdims=False, where=True):
     """One more number among the others, so that ties are shared among all of them."""
     shape = np.shape(x)
     lanes = in_lanes(x, axis)
+    initial = astype(initial, dtype_of(lanes))
     first = np.broadcast_to(initial, (*np.shape(lanes)[:-1], 1))
     counts = in_lanes(np.broadcast_to(where, shape), axis)
     counts = np.concatenate([np.ones(np.shape(first), bool), counts], axis=-1)
-    lanes = np.concatenate([astype(first, dtype_of(value(x))), lanes], axis=-1)
+    lanes = np.concatenate([first, lanes], axis=-1)
     y = extreme(np.where(counts, lanes, first), axis=-1)
     kept = np.shape(np.sum(np.empty(shape, bool), axis=axis, keepdims=keepdims))
     return np.reshape(y, kept)

@@ -34,7 +34,7 @@ from .... import (
     thunk,
     unthunk,
     value,
-    with_value,
+    with_values,
 )
 
 
@@ -55,7 +55,7 @@ def with_slopes(y, slopes, parameters):
             np.ravel(a) @ np.ravel(x) if shape_of(x) else a * x for a, x in zip(slopes, parameters)
         ]
         moved = sum(terms[1:], terms[0])
-        return y - with_value(strip(moved, innermost(parameters)) - moved, 0.0)
+        return y - with_values(strip(moved, innermost(parameters)) - moved, 0.0)
 
 
 def flat(xs):

@@ -138,24 +138,17 @@ class Nodes(WeightedSum):
             raise ValueError("an evaluation that belongs to no interval")
         x = np.reshape(x, (-1, each))
         order = np.argsort(x, axis=1, kind="stable")
-        used = order if len(x) == len(self.begin) == 1 else self.by_interval(x, order)
-        if self.both:  # t and -t, one after the other
-            used = np.reshape(used, (len(used), 15, 2))
-        self.use(used, factors[used])
-
-    def by_interval(self, x, order):
-        """The numbers of the nodes of each interval that is left, in ``order`` within it.
-
-        The middle one tells an interval, in whatever order QUADPACK keeps them.
-        """
-        each = order.shape[1]
+        # The middle one of its nodes tells an interval, in whatever order QUADPACK keeps them.
         middles = x[np.arange(len(x)), order[:, each // 2]]
         centers = (self.begin + self.end) / 2
         near = np.abs(middles - centers[:, None]) <= 1e-6 * np.abs(self.end - self.begin)[:, None]
         if not np.all(np.count_nonzero(near, axis=1) == 1):
             raise ValueError("an interval without nodes")
         groups = np.argmax(near, axis=1)
-        return order[groups] + each * groups[:, None]
+        used = order[groups] + each * groups[:, None]
+        if self.both:  # t and -t, one after the other
+            used = np.reshape(used, (len(used), 15, 2))
+        self.use(used, factors[used])
 
 
 class LastNodes(WeightedSum):

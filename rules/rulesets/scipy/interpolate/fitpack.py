@@ -91,6 +91,8 @@ def splint(a, b, tck, full_output=0):
 
 def stepped(f, step, tck, n):
     """Apply ``step`` to knots and coefficients n times, and pad these as SciPy's ``f`` does."""
+    if n == 0:
+        return tck
     own = library_value(f, (tck, n), {})
     t, c, k = as_float(tck[0]), as_float(tck[1]), tck[2]
     c = c[: np.shape(t)[0] - k - 1]

@@ -8,13 +8,30 @@ Sylvester, Lyapunov, and algebraic Riccati equations.
 import numpy as np
 from scipy import linalg
 
+from .....config import MissingRuleError, user_line
 from .... import composed, primitive, solution_rule
 from ...arrays.products import adjoint
+
+DIRECT_BELOW = 10  # rows, for which SciPy solves a discrete equation by a Kronecker product
+
+
+def forgets_blocks(a, *others):
+    """Say whether SciPy forgets blocks of a real ``a``, whose Schur form a complex solver reads."""
+    return any(map(np.iscomplexobj, others)) and not np.iscomplexobj(a)
+
+
+def refuse_wrong_solution(f, a, *others):
+    if forgets_blocks(a, *others):
+        raise MissingRuleError(
+            f"scipy.linalg.{f.__name__} of a real matrix beside a complex one has no rule: what "
+            f"SciPy returns does not solve the equation, in {user_line()}.\n"
+            "  write a + 0j in place of a"
+        )
 
 
 @primitive
 def sylvester(a, b, q):
-    return linalg.solve_sylvester(a, b, q)
+    return linalg.solve_sylvester(a + 0j if forgets_blocks(a, b, q) else a, b, q)
 
 
 # From ``a @ y + y @ b = q``.
@@ -26,7 +43,10 @@ solution_rule(
 )
 
 
-composed(linalg.solve_sylvester)(sylvester)
+@composed(linalg.solve_sylvester)
+def solve_sylvester(a, b, q):
+    refuse_wrong_solution(linalg.solve_sylvester, a, b, q)
+    return sylvester(a, b, q)
 
 
 @primitive
@@ -48,7 +68,7 @@ solution_rule(
 
 @primitive
 def continuous_lyapunov(a, q):
-    return linalg.solve_continuous_lyapunov(a, q)
+    return linalg.solve_continuous_lyapunov(a + 0j if forgets_blocks(a, q) else a, q)
 
 
 # From ``a @ y + y @ a^H = q``.
@@ -60,12 +80,15 @@ solution_rule(
 )
 
 
-composed(linalg.solve_continuous_lyapunov)(continuous_lyapunov)
+@composed(linalg.solve_continuous_lyapunov)
+def solve_continuous_lyapunov(a, q):
+    refuse_wrong_solution(linalg.solve_continuous_lyapunov, a, q)
+    return continuous_lyapunov(a, q)
 
 
 @primitive
 def discrete_lyapunov(a, q, *, method=None):
-    return linalg.solve_discrete_lyapunov(a, q, method)
+    return linalg.solve_discrete_lyapunov(a + 0j if forgets_blocks(a, q) else a, q, method)
 
 
 # From ``y - a @ y @ a^H = q``.
@@ -79,4 +102,6 @@ solution_rule(
 
 @composed(linalg.solve_discrete_lyapunov)
 def solve_discrete_lyapunov(a, q, method=None):
+    if method == "bilinear" or (method is None and np.shape(a)[0] >= DIRECT_BELOW):
+        refuse_wrong_solution(linalg.solve_discrete_lyapunov, a, q)
     return discrete_lyapunov(a, q, method=method)

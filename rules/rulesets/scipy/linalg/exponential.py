@@ -6,6 +6,7 @@ Source: Higham (2008), functions of matrices, theorem 3.6; SciPy has that of the
 Al-Mohy and Higham (2009).
 """
 
+import functools
 import math
 
 import numpy as np
@@ -75,9 +76,11 @@ def exponential_along(a, e):
                 x, moved = x @ x, x @ moved + moved @ x
             np.multiply(moved, scale / 2**halvings, out=rows[some])
         return y
+    y[...] = np.nan
     for k, *index in np.ndindex(rows.shape[:-2]):
         here = tuple(index)
-        rows[k][here] = linalg.expm_frechet(a[here], given[k][here], compute_expm=False)
+        if np.isfinite(given[k][here]).all():
+            rows[k][here] = linalg.expm_frechet(a[here], given[k][here], compute_expm=False)
     return y
 
 
@@ -113,14 +116,17 @@ def exponential_along_block(a, e):
 def holomorphic_rules(f, f_along):
     """Give the rules of a function of a matrix, and of its derivative at ``a`` along ``e``.
 
-    The pull is the derivative at ``a^H`` along the cotangent, for a function which conjugates
-    with its argument.
+    The pull follows from ``trace(p @ f_along(a, e)) == trace(f_along(a, p) @ e)``. At ``a^H`` it
+    would be wrong on a branch cut, as the logarithm's, where ``f(a^H)`` is not ``f(a)^H``.
     """
+
+    def f_along_transpose(a, ybar):
+        return adjoint(f_along(a, adjoint(ybar)))
 
     @pair_rule(f)
     def f_pair(f, a):
-        y = f(a)
-        return y, lambda adot: along_each(f_along, a, adot), lambda ybar: f_along(adjoint(a), ybar)
+        y, push = f(a), functools.partial(along_each, f_along, a)
+        return y, push, lambda ybar: f_along_transpose(a, ybar)
 
     @pair_rule(f_along)
     def f_along_pair(f_along, a, e):
@@ -130,7 +136,7 @@ def holomorphic_rules(f, f_along):
 
         def f_along_pullback(ybar):
             zeros = np.zeros_like(ybar)
-            moved = f_along(adjoint(block_triangle(a, e)), block_triangle(zeros, ybar, zeros))
+            moved = f_along_transpose(block_triangle(a, e), block_triangle(zeros, ybar, zeros))
             first, last, corner = blocks(moved)
             return first + last, corner
 

@@ -124,7 +124,7 @@ def lu(a, permute_l=False, p_indices=False, *, own):
 @composed(linalg.lu_solve, value="own")
 def lu_solve(lu_and_piv, b, trans=0):
     y, pivots = lu_and_piv
-    order, vector = order_of(value(pivots), np.shape(y)[-2]), np.ndim(b) == 1
+    order, vector = order_of(np.asarray(value(pivots)), np.shape(y)[-2]), np.ndim(b) == 1
     b = as_columns(b, vector)
     unit = {"lower": True, "unit_diagonal": True}
     if trans == 0:

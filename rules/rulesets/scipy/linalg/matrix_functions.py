@@ -18,6 +18,7 @@ from .... import (
     with_values,
 )
 from ...arrays.products import adjoint
+from .equations import sylvester
 from .exponential import block_triangle, blocks, holomorphic_rules
 from .systems import nearly_singular
 
@@ -47,7 +48,7 @@ def logm(A):  # noqa: N803 - SciPy's name
 
 def twice(factor, x):
     """Return y of ``factor @ y + y @ factor = x``, NaN where the factor is singular."""
-    y = seen(linalg.solve_sylvester)(factor, factor, x)
+    y = sylvester(factor, factor, x)
     return np.where(nearly_singular(factor), np.nan, y)
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from scipy import linalg
 
 from .....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from .... import NoTangent, composed, frule, primitive, rrule, seen
+from .... import NoTangent, composed, frule, primitive, rrule
 from ...arrays.products import adjoint
+from .equations import continuous_lyapunov, discrete_lyapunov
 
 
 def times(a, e):
@@ -92,11 +93,12 @@ def continuous_loop(x, a, b, q, r, e, s):
     return a - b @ continuous_gain(x, a, b, q, r, e, s)[1]
 
 
-def continuous_lyapunov(m, x):
-    return seen(linalg.solve_continuous_lyapunov)(m, -x)
-
-
-riccati_rules(continuous, continuous_residual, continuous_loop, continuous_lyapunov)
+riccati_rules(
+    continuous,
+    continuous_residual,
+    continuous_loop,
+    lambda m, x: continuous_lyapunov(m, -x),
+)
 
 
 @primitive
@@ -124,7 +126,7 @@ riccati_rules(
     discrete,
     discrete_residual,
     discrete_loop,
-    lambda m, x: seen(linalg.solve_discrete_lyapunov)(m, x),
+    discrete_lyapunov,
 )
 
 

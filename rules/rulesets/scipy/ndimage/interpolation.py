@@ -63,7 +63,7 @@ def spline_filter(input, order=3, output=np.float64, mode="mirror"):
     checked(output, "spline_filter")
     complex_ = np.iscomplexobj(input) and np.dtype(output).kind != "c"
     dtype = np.result_type(output, np.complex64) if complex_ else output
-    if order in (0, 1):
+    if order in (0, 1) or np.ndim(input) == 0:
         return input.astype(dtype)
     for axis in range(np.ndim(input)):
         input = spline_filter1d(input, order, axis, dtype, mode)

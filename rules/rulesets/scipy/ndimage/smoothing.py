@@ -92,17 +92,16 @@ def sigmas_over(sigma, axes, ndim):
 
 def with_order(input, sigma, output, mode, cval, axes, order, options):
     """The parts that have a Gaussian's derivative of this order along one axis each."""
-    axes = normalized(axes, np.ndim(input))
-    every = range(np.ndim(input))
     for axis, m in zip(axes, per_axis(mode, axes), strict=True):
-        orders = [order if k == axis else 0 for k in every]
-        sigmas = sigmas_over(sigma, axes, len(every)) if len(axes) < len(every) else sigma
-        yield gaussian_filter(input, sigmas, orders, output, m, cval, **options)
+        orders = [order if k == axis else 0 for k in range(np.ndim(input))]
+        yield gaussian_filter(input, sigma, orders, output, m, cval, **options)
 
 
 @composed(ndimage.gaussian_laplace)
 def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axes=None, **options):
     checked(output, "gaussian_laplace")
+    axes = normalized(axes, np.ndim(input))
+    sigma = sigmas_over(sigma, axes, np.ndim(input)) if len(axes) < np.ndim(input) else sigma
     parts = list(with_order(input, sigma, output, mode, cval, axes, 2, options))
     return sum(parts[1:], parts[0]) if parts else as_output(np.copy(input), output)
 
@@ -111,6 +110,7 @@ def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axe
 def gaussian_gradient_magnitude(input, sigma, output=None, mode="reflect", cval=0.0, *, axes=None,
                                 **options):  # fmt: skip
     checked(output, "gaussian_gradient_magnitude")
+    axes = normalized(axes, np.ndim(input))  # SciPy smooths along the others as well
     parts = list(with_order(input, sigma, output, mode, cval, axes, 1, options))
     if not parts:
         return as_output(np.copy(input), output)

@@ -3,6 +3,7 @@
 # ruff: noqa: N803 - the names of SciPy's arguments
 
 import math
+import operator
 
 import numpy as np
 from scipy import signal
@@ -38,10 +39,22 @@ def polynomial(coefficients, z):
     return y
 
 
+def is_index(x):
+    """Say whether SciPy takes ``x`` for a number of frequencies, where a float is one of them."""
+    try:
+        return operator.index(x) is not None
+    except TypeError:
+        return False
+
+
+def frequencies(own, w):
+    """Return those that were given, or that SciPy chose, being told at most how many."""
+    return own if w is None or is_index(value(w)) else vector(w)
+
+
 def angles(own_w, worN, fs):
-    """The frequencies in radians for each sample: those that were given, or that SciPy chose."""
-    w = own_w if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
-    return 2 * np.pi * w / fs
+    """The frequencies in radians for each sample."""
+    return 2 * np.pi * frequencies(own_w, worN) / fs
 
 
 @composed(signal.freqz)
@@ -64,7 +77,7 @@ OF_SECTIONS = [getattr(signal, name) for name in ("sosfreqz", "freqz_sos") if ha
 @composed_each({f: f for f in OF_SECTIONS}, value="own")
 def response_of_sections(f, sos, worN=512, whole=False, fs=2 * np.pi, *, own):
     refuse_traced(f, fs=fs)
-    sos, w = array(sos), angles(own[0], worN, fs)
+    sos, w = np.atleast_2d(array(sos)), angles(own[0], worN, fs)
     z = np.exp(-1j * w)
     h = 1.0
     for k in range(np.shape(sos)[0]):
@@ -89,7 +102,7 @@ def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * np.pi, *, own):
 def freqs(b, a, worN=200, plot=None):
     own = library_value(signal.freqs, (b, a, worN), {})
     # What SciPy chooses by the roots of the filter is taken as it is.
-    w = own[0] if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
+    w = frequencies(own[0], worN)
     s = 1j * w
     h = np.polyval(vector(b), s) / np.polyval(vector(a), s)
     h = with_values(h, own[1])
@@ -100,7 +113,7 @@ def freqs(b, a, worN=200, plot=None):
 
 @composed(signal.freqs_zpk, value="own")
 def freqs_zpk(z, p, k, worN=200, *, own):
-    w = own[0] if worN is None or np.ndim(value(worN)) == 0 else vector(worN)
+    w = frequencies(own[0], worN)
     s = 1j * w
     return w, k * from_roots(z, s) / from_roots(p, s)
 

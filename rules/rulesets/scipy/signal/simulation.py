@@ -19,7 +19,7 @@ from .... import (
 from ...arrays.products import adjoint
 from ..linalg.exponential import exponential
 from .filters import array
-from .responses import from_roots, vector
+from .responses import frequencies, from_roots, vector
 from .systems import held, parts_of, state_space
 
 # ---- steps of equal length --------------------------------------------------------------------
@@ -62,7 +62,7 @@ def driven_pair(driven, m, v):
 def states(system, inputs, times, start, interp):
     """The states at ``times``, and the inputs as an array, or None."""
     a, b, _, _ = system
-    start = np.zeros(np.shape(a)[0]) if start is None else array(start)
+    start = np.broadcast_to(0.0 if start is None else array(start), np.shape(a)[:1])
     if value(times)[0] != 0 or is_traced(times):
         start = start @ exponential(a.T * times[0])
     start = np.reshape(start, (1, -1))
@@ -115,7 +115,7 @@ def jump_of_input(b, start, shape):
 def answer(starts_with, system, X0=None, T=None, N=None):
     """The answer to a jump, of the input or of the state."""
     system = state_space(system)
-    times = response_times(system, 100 if N is None else N) if T is None else array(T)
+    times = response_times(system, 100 if N is None else N) if T is None else vector(T)
     start, inputs = starts_with(system[1], X0, np.shape(times))
     x = states(system, inputs, times, start, False)
     return times, outputs(system, x, inputs)
@@ -148,9 +148,9 @@ def dlsim(system, u, t=None, x0=None, *, own):
     times = np.linspace(0.0, (n - 1) * dt if t is None else array(t)[-1], n)
     if t is not None:
         u = on_line(array(t), u, times)
-    start = np.zeros(np.shape(a)[0]) if x0 is None else array(x0)
+    start = np.broadcast_to(0.0 if x0 is None else array(x0), np.shape(a)[:1])
     pushes = u[: n - 1] @ b.T
-    x = driven(a.T, np.concatenate([np.reshape(start, (1, -1)), pushes]))
+    x = driven(a.T, np.concatenate([start[None], pushes]))
     y = times, x @ c.T + u[:n] @ d.T, x
     return y[: len(own)]
 
@@ -185,10 +185,6 @@ def transferred(parts, s):
     a, b, c, d = state_space(parts)
     inner = np.linalg.solve(np.reshape(s, (-1, 1, 1)) * np.eye(np.shape(a)[0]) - a, b + 0j)
     return np.ravel(c @ inner + d)
-
-
-def frequencies(own, w):
-    return own if w is None or np.ndim(value(w)) == 0 else vector(w)
 
 
 @composed(signal.freqresp, value="own")

@@ -300,4 +300,4 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     x = x / np.where(value(norm) > 1e-10, norm, 1.0)
     if np.ndim(x) > 1:
         x = np.moveaxis(x, -1, time_axis - (freq_axis < time_axis))
-    return own[0], x
+    return np.arange(np.shape(own[0])[0]) / fs, x

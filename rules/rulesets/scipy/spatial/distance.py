@@ -34,8 +34,9 @@ REFUSED: dict[str, tuple[str, str]] = {
     name: (FLAGS, f"{name}(u != 0, v != 0)")
     for name in ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 }
-non_differentiable(distance.hamming, distance.jaccard, distance.is_valid_dm, distance.is_valid_y,
-                   distance.num_obs_dm, distance.num_obs_y)  # fmt: skip
+non_differentiable(
+    distance.is_valid_dm, distance.is_valid_y, distance.num_obs_dm, distance.num_obs_y
+)
 
 
 def root_of(s, own):
@@ -91,8 +92,25 @@ def jensenshannon_sum(a, b, base=None):
     return root((y if base is None else y / np.log(base)) / 2.0)
 
 
+def hamming_sum(a, b, w=None):
+    """The weights of what differs: it moves with the weights alone, as all counts do."""
+    differ = value(a) != value(b)
+    return weighted(differ, w) / (np.shape(a)[-1] if w is None else np.sum(w))
+
+
+def jaccard_sum(a, b, w=None):
+    a, b = value(a), value(b)
+    some = (a != 0) | (b != 0)
+    total = weighted(some, w)
+    nothing = value(total) == 0
+    differ = weighted(some & (a != b), w)
+    return np.where(nothing, 0.0, differ / np.where(nothing, 1.0, total))
+
+
 # What is computed from the differences, or sums, of each pair.
 BY_PAIRS = {
+    "hamming": hamming_sum,
+    "jaccard": jaccard_sum,
     "cityblock": cityblock_sum,
     "chebyshev": chebyshev_sum,
     "canberra": canberra_sum,
@@ -160,6 +178,7 @@ NAMES = {
     "cosine": "cos", "euclidean": "euclid eu e", "jensenshannon": "js",
     "mahalanobis": "mahal mah", "minkowski": "mi m pnorm", "seuclidean": "se s",
     "sqeuclidean": "sqe sqeuclid", "canberra": "", "braycurtis": "",
+    "hamming": "hamm ha h matching", "jaccard": "jacc ja j",
 }  # fmt: skip
 CALLED = {other: name for name, others in NAMES.items() for other in (name, *others.split())}
 
@@ -193,6 +212,16 @@ def refuse_out(out):
         )
 
 
+def refuse_weights(metric, kwargs):
+    """Refuse traced weights of a metric of flags, whose counts they move."""
+    if is_traced(kwargs):
+        raise MissingRuleError(
+            f"cdist and pdist with metric={metric!r} and traced weights have no rule, in "
+            f"{user_line()}.\n"
+            '  write metric="hamming" or "jaccard", or sums of w over the pairs of flags'
+        )
+
+
 def with_w(metric, kwargs):
     """SciPy takes Minkowski's distance of order 2 for the Euclidean one."""
     if metric == "minkowski" and not is_traced(kwargs.get("p", 2.0)) and kwargs.get("p", 2.0) == 2:
@@ -209,6 +238,8 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
     own = library_value(distance.cdist, (a, b, plain_metric(metric)), kwargs)
     name = named(metric)
+    if name is None:
+        refuse_weights(metric, kwargs)
     if name is None or not own.size:
         return own
     name, kwargs = with_w(name, kwargs)
@@ -227,6 +258,8 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
     own = library_value(distance.pdist, (x, plain_metric(metric)), kwargs)
     name = named(metric)
+    if name is None:
+        refuse_weights(metric, kwargs)
     if name is None or not own.size:
         return own
     name, kwargs = with_w(name, kwargs)
@@ -276,7 +309,7 @@ def mahalanobis(u, v, VI):  # noqa: N803 - SciPy's own name
     return root(step @ m @ step)
 
 
-OF_VECTORS = ("cityblock", "chebyshev", "canberra", "braycurtis")
+OF_VECTORS = ("cityblock", "chebyshev", "canberra", "braycurtis", "hamming", "jaccard")
 
 
 @composed_each({getattr(distance, name): BY_PAIRS[name] for name in OF_VECTORS}, value="own")

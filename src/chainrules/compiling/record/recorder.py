@@ -30,10 +30,10 @@ from ...rules import (
 )
 from ...rules.containers import Within, iterate_leaves, replaced
 from ...rules.engines.buffers import is_writer, settled
-from ...rules.engines.whole_calls import is_kept_whole, may_run, tells_only_structure
+from ...rules.engines.whole_calls import as_step, is_kept_whole, may_run, tells_only_structure
 from ...rules.linear.steps import Slot, part_at
 from ...rules.table.compositions import Composed
-from ...rules.tracing.funnel import body, is_primitive, shown
+from ...rules.tracing.funnel import body, is_primitive
 from ...rules.tracing.object_arrays import is_object_array
 from ...rules.tracing.operands import is_operand
 from ...rules.tracing.views import Path, axes_of, follow, forget, root_of
@@ -275,12 +275,12 @@ class Recorder(Level):
                 look = functools.partial(self.look, kind="value", convert=about.itself)
                 args, kwargs = self._replaced((args, kwargs), look, None)
                 return f(*args, **kwargs)
-        return self.step(shown(f), args, kwargs)
+        return self.step(*as_step(f, args, kwargs))
 
     def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
         runs = any(map(may_run, iterate_leaves((args, kwargs))))
         if innermost((f, *args, *kwargs.values())) is self and not runs:
-            return self.step(shown(f), args, kwargs)
+            return self.step(*as_step(f, args, kwargs))
         return f(*args, **kwargs)
 
     def step(self, g: Any, args: tuple, kwargs: dict) -> Any:

@@ -52,6 +52,7 @@ mathematics, and what decides how exact a result is
     rules/rulesets/scipy/optimize/root_loops.py: GOES_ON NEAR LOST
     rules/rulesets/scipy/optimize/stationary.py: NEAR NOISE IN_SPAN ROUNDING
     rules/rulesets/scipy/spatial/quaternions.py: TERMS
+    rules/rulesets/special/gamma.py: FAR_LEFT
     rules/rulesets/special/tools.py: STEP
     rules/table/asked_again.py: TIMES
     rules/tracing/captured.py: WORDS

@@ -22,7 +22,7 @@ A, B, W = real(4, 3), real(5, 3, seed=4), np.array([0.5, 1.2, 2.0])
 U, V = real(3), real(3, seed=1)
 P, Q = np.abs(U) + 0.1, np.abs(V) + 0.1
 VI = np.diag(W) + 0.1
-FLAGS = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 3]])
+FLAGS = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 3]])
 SINGLE = ("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
           "minkowski", "sqeuclidean")  # fmt: skip
 

@@ -75,9 +75,10 @@ CASES: dict = {
     stats.f_oneway: [case(X, Y, A[:, 0]), case(A, P, axis=1)],
     stats.bartlett: [case(X, Y, A[:, 0])],
     stats.jarque_bera: [case(X), case(A, axis=1)],
-    stats.chisquare: [case(P[:, 0]), case(P, axis=1)],
+    stats.chisquare: [case(P[:, 0]), case(P, axis=1), case(P[:, 0], ddof=0.5)],
     stats.power_divergence: [case(P, lambda_=name) for name in
-                             ("pearson", "log-likelihood", "mod-log-likelihood", "cressie-read")],
+                             ("pearson", "log-likelihood", "mod-log-likelihood", "cressie-read",
+                              0.6, 1.0)] + [case(P[:, 0], ddof=0.5)],
     stats.skewtest: [case(LONG), case(real(20, 2), axis=0, alternative="less")],
     stats.kurtosistest: [case(LONG), case(real(20, 2), axis=0, alternative="greater")],
     stats.normaltest: [case(LONG), case(real(20, 2))],

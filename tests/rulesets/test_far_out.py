@@ -56,6 +56,7 @@ ELEMENTARY = {
     sp.erfcx: (lambda x: mp.exp(x * x) * mp.erfc(x), [x for x in REAL if abs(x) < 31]),
     sp.log_ndtr: (lambda x: mp.log(mp.ncdf(x)), [x for x in REAL if -1e6 < x < 6]),
     sp.rgamma: (mp.rgamma, (-1.0, -1 + 1e-9, -30.0, -3.3, 0.3, 0.5, 30.0)),
+    sp.digamma: (mp.digamma, (-1e14 + 0.25, -1e6 - 0.3, -1000.5, -20.3, 1e-8, 0.3, 30.0, 1e15)),
     sp.i0e: (scaled(mp.besseli, 0, -1), [x for x in REAL if abs(x) < 1e16]),
     sp.i1e: (scaled(mp.besseli, 1, -1), [x for x in REAL if abs(x) < 1e16]),
     sp.k0e: (scaled(mp.besselk, 0, 1), (0.3, 1e15)),

@@ -165,3 +165,13 @@ def test_functions_of_a_whole_number(name):
 
         ours, scipys = (lambda v, f=f, d=d: f(v, getattr(d, name)) for d in (stats, own))
         check(ours, scipys, free, ROUGH.get(name, 1e-7), second=method == "logpmf")
+
+
+@pytest.mark.parametrize("name", ["cdf", "sf"])
+def test_a_loggamma_far_left_where_the_exponential_underflows(name):
+    f, c, h = getattr(stats.loggamma, name), 1e-3, 1e-9
+    for x in (-800.0, np.array([-720.0, -3.0])):
+        expected = (f(x, c + h) - f(x, c - h)) / (2 * h)
+        y, ydot = cr.jvp(lambda c, x=x: f(x, c), (c,), (1.0,))
+        np.testing.assert_array_equal(y, f(x, c))
+        np.testing.assert_allclose(ydot, expected, rtol=1e-4)

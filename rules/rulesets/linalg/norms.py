@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ....config import MissingRuleError, user_line
-from ... import composed, primitive, reduction_rule, value
+from ... import composed, is_traced, primitive, reduction_rule, value
 from ..arrays.products import conj
 from ..arrays.quotients import quotient
 
@@ -67,6 +67,8 @@ def largest(x, axis, keepdims=False):
 
 
 def vector_norm_along(x, ord, axis, keepdims):
+    if is_traced(ord):
+        return np.sum(np.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1 / ord)
     if ord is None or ord == 2:
         return euclidean(x, axis, keepdims)
     if ord == math.inf:

@@ -22,12 +22,33 @@ from .tools import (
 BERNOULLI = [b / math.factorial(2 * j) for j, b in enumerate(special.bernoulli(24)[::2])][1:]
 
 
+FAR_LEFT = -1e3  # of which a sum term by term takes long: of -1e15 for ever
+
+
 @primitive
 def hurwitz(s, q):
     """The sum of ``(q + k)**-s`` over ``k >= 0``, for whole ``s > 1``, also for complex ``q``.
 
-    For complex ``q``: the first terms, and Euler-Maclaurin for the rest (DLMF 25.11.5).
+    Far left by the reflection of the polygamma function: DLMF 5.15.6.
     """
+    far = np.real(q) < FAR_LEFT
+    if not np.any(far):
+        return hurwitz_sum(s, q)
+    mirrored = hurwitz_sum(s, np.where(far, 1 - q, q))
+    return np.where(far, cotangent_derivative(s, q) - (-1) ** s * mirrored, mirrored)[()]
+
+
+def cotangent_derivative(s, q):
+    """Return ``(-1)**(s - 1) / (s - 1)!`` times that derivative of ``pi * cot(pi * q)``."""
+    c = 1 / np.tan(math.pi * (q - np.floor(np.real(q))))
+    polynomial = np.polynomial.Polynomial([0, math.pi])
+    for order in range(1, s):
+        polynomial = polynomial.deriv() * np.polynomial.Polynomial([1, 0, 1]) * (math.pi / order)
+    return polynomial(c)
+
+
+def hurwitz_sum(s, q):
+    """For complex ``q``: the first terms, and Euler-Maclaurin for the rest (DLMF 25.11.5)."""
     if not np.iscomplexobj(q):
         return special.zeta(float(s), q)
     steps = max(0, math.ceil(12 - np.min(np.real(q), initial=12)))

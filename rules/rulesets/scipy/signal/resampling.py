@@ -12,6 +12,7 @@ from .. import ndimage as rules_of_ndimage  # noqa: F401 - loads them
 from ..fft import fft_, irfft, rfft
 from ..fft import ifft as ifft_
 from .filters import along_last, array, lags, padded, sosfilt, sosfiltfilt
+from .responses import refuse_traced
 
 # ---- up, filter, down -----------------------------------------------------------------------
 
@@ -124,7 +125,8 @@ def spectral_window(window, n):
         return np.ones(n)
     if callable(window):
         return window(np.fft.fftfreq(n))
-    if isinstance(window, str | tuple):
+    if isinstance(window, str | tuple) or np.ndim(value(window)) == 0:
+        refuse_traced(signal.resample, window=window)
         # As SciPy applies it: its versions differ in how they shift a window of odd length.
         impulse = np.eye(1, n)[0] + 0j
         return np.fft.fft(signal.resample(impulse, n, window=window)).real

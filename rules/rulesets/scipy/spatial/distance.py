@@ -98,8 +98,14 @@ def hamming_sum(a, b, w=None):
     return weighted(differ, w) / (np.shape(a)[-1] if w is None else np.sum(w))
 
 
+# From 1.15 on SciPy takes other numbers than 0 for one flag.
+AS_FLAGS = distance.jaccard(np.array([1.0]), np.array([2.0])) == 0
+
+
 def jaccard_sum(a, b, w=None):
     a, b = value(a), value(b)
+    if AS_FLAGS:
+        a, b = a != 0, b != 0
     some = (a != 0) | (b != 0)
     total = weighted(some, w)
     nothing = value(total) == 0

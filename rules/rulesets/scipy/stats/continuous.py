@@ -40,6 +40,19 @@ def rice_mean(b):
     return math.sqrt(math.pi / 2) * ((1 + 2 * t) * special.i0e(t) + 2 * t * special.i1e(t))
 
 
+LOG_SMALLEST = math.log(np.finfo(float).tiny)
+
+
+def of_exponential(z, c, first, incomplete):
+    """Return an incomplete gamma function of ``exp(z)``; its first term where that has no digits.
+
+    Source: 6.5.4 and 6.5.29 of Abramowitz and Stegun, as SciPy has it.
+    """
+    far = z < LOG_SMALLEST
+    log_term = np.where(far, c * z - gammaln(c + 1), 0.0)
+    return np.where(far, first(log_term), incomplete(c, exp(np.where(far, 0.0, z))))
+
+
 # fmt: off
 CONTINUOUS = {
     **LONGER, **FURTHER,
@@ -142,7 +155,8 @@ CONTINUOUS = {
         entropy=lambda a: a - (a + 1) * psi(a) + gammaln(a)),
     "loggamma": Formulas(
         lambda z, c: c * z - exp(z) - gammaln(c),
-        cdf=lambda z, c: gammainc(c, exp(z)), sf=lambda z, c: gammaincc(c, exp(z)),
+        cdf=lambda z, c: of_exponential(z, c, exp, gammainc),
+        sf=lambda z, c: of_exponential(z, c, lambda y: -expm1(y), gammaincc),
         mean=psi, var=trigamma, entropy=lambda c: gammaln(c) - c * psi(c) + c),
     "gengamma": Formulas(
         lambda z, a, c: log(np.abs(c)) + xlogy(c * a - 1, z) - z**c - gammaln(a),

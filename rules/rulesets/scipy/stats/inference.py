@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import composed, value, with_values
+from .... import array_of, composed, is_traced, value, with_values
 from .samples import centred, floats, in_one_axis, kurtosis, mean, skew, variance
 
 
@@ -178,10 +178,10 @@ def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
     observed, expected = (
         in_one_axis(np.broadcast_to(x, shape), axis) for x in (observed, expected)
     )
-    power = (
-        POWERS[lambda_] if isinstance(lambda_, str) else 1 if lambda_ is None else value(lambda_)
-    )
-    if power == 1:
+    power = POWERS[lambda_] if isinstance(lambda_, str) else 1 if lambda_ is None else lambda_
+    if is_traced(power):
+        terms = observed * ((observed / expected) ** power - 1) * 2 / (power * (power + 1))
+    elif power == 1:
         terms = (observed - expected) ** 2 / expected
     elif power == 0:
         terms = 2 * special.xlogy(observed, observed / expected)
@@ -190,7 +190,7 @@ def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
     else:
         terms = observed * ((observed / expected) ** power - 1) * 2 / (power * (power + 1))
     statistic = np.sum(terms, axis=-1)
-    df = np.shape(observed)[-1] - 1 - np.asarray(value(ddof))
+    df = np.shape(observed)[-1] - 1.0 - array_of(ddof)
     return Tested(statistic, special.chdtrc(df, statistic))
 
 

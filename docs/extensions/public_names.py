@@ -41,7 +41,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Warnings": (
         "ConvergenceWarning", "IndependentOutputWarning", "RuleNeverAskedWarning",
-        "RuleReplacedWarning", "RulesNotLoadedWarning", "CompileWarning", "BatchWarning EntrywiseWarning",
+        "RuleReplacedWarning", "RulesNotLoadedWarning", "CompileWarning", "BatchWarning",
+        "EntrywiseWarning",
     ),
 }  # fmt: skip
 

@@ -80,11 +80,6 @@ class BlockDuals(ForwardLevel):
         directions = self.directions
         return directions.array(block) if type(x) is DualArray else directions.wrap(block)
 
-    def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
-        if kind.f is not np.stack or kwargs:
-            return None
-        return self.directions.array(np.array(np.array(tangents).T, order="C"))
-
     # ---- functions of matrices ----
 
     def apply_kind(
@@ -105,9 +100,14 @@ class BlockDuals(ForwardLevel):
 
     def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple) -> Any:
         """Sum what a linear kind makes of plain blocks; None where there is something else."""
+        if kind.idles or getattr(kind, "constants", None):
+            return None
+        if len(args) == 1:
+            t = args[0].tangent if self.carries(args[0]) else None
+            return share_in_block(kind, (Block(t),), kwargs) if type(t) is _array else None
         blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
-        plain = {*map(type, blocks.values())} == {_array} and not kind.idles
-        if not (plain and LEAVES.issuperset(map(type, args))) or getattr(kind, "constants", None):
+        plain = {*map(type, blocks.values())} == {_array}
+        if not (plain and LEAVES.issuperset(map(type, args))):
             return None
         given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
         return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])

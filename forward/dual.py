@@ -35,6 +35,7 @@ from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.structural_zeros import do_zeros_pass
+from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.fitting import as_float64_beside
 from ..rules.tangents.project import ProjectNothing
 from ..rules.tangents.structural import Tangent, child_tangents, structural
@@ -294,11 +295,11 @@ class ForwardLevel(DualWrites):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
-        if kind.joins and type(args[0]) in (list, tuple) and type(y) is _array:
-            joined = self.join_numbers(kind, args[0], kwargs) if y.dtype is FLOAT64 else None
-            if joined is not None:
-                return self.dual(y, joined)
         tangents: list[Any] = []
+        if kind.joins and type(args[0]) in (list, tuple):
+            parts = self.parts_of(args[0])
+            if parts is not None:
+                args, tangents = (), [parts]
         for x in args:
             if isinstance(x, Traced):
                 tangents.append(self.tangent_at(x) if x.at_level is self else ZERO)
@@ -315,25 +316,20 @@ class ForwardLevel(DualWrites):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)
 
-    def join_numbers(self, kind: Kind, numbers: Any, kwargs: dict) -> Any:
-        """Return the tangent of a list of plain and dual float64 numbers; None of anything else."""
+    def parts_of(self, xs: Any) -> list | None:
+        """Return the tangents of numbers and arrays of float64, with zeros; None of others."""
         tangents: list[Any] = []
-        still = self.zero_tangent((), FLOAT64)[()]  # of a number
-        for x in numbers:
-            if type(x) is _float64 or type(x) is float:
-                tangents.append(still)
-            elif type(x) is Dual and x.at_level is self and type(x.primal) is _float64:
-                t = x.tangent
-                if type(t) is not type(still) or t.dtype is not FLOAT64:
+        for x in xs:
+            if isinstance(x, Traced):
+                t = self.tangent_at(x) if x.at_level is self else zero_tangent(x)
+                if type(t) is Moving:
                     return None
                 tangents.append(t)
+            elif type(x) in FLOATS or (type(x) is _array and x.dtype is FLOAT64):
+                tangents.append(np.zeros_like(x) if type(x) is _array else type(x)(0.0))
             else:
                 return None
-        return self.joined(kind, tangents, kwargs)
-
-    def joined(self, kind: Kind, tangents: list, kwargs: dict) -> Any:
-        """Return what ``kind`` makes of the tangents of a list of numbers; None if unknown."""
-        return kind.f(tangents, **kwargs)
+        return tangents
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple

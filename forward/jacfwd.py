@@ -93,11 +93,15 @@ def jacfwd(
 
 
 def forward_jacobian(
-    chosen: Arguments, config: Config, zero: Zero = None, symmetric: bool = False
+    chosen: Arguments,
+    config: Config,
+    zero: Zero = None,
+    symmetric: bool = False,
+    directions: Directions | None = None,
 ) -> Any:
     """Return the Jacobian of a function in its chosen arguments, by forward mode."""
     function, primals = chosen.function(), chosen.primals
-    directions = Directions(leaves(primals))
+    directions = directions or Directions(leaves(primals))
     if directions.count == 1:  # for one direction it does not pay to record what is done with it
         tangents = with_leaves(primals, iter(directions.single(0)))
         y, ydot = jvp(function, primals, tangents, config=config or FORWARD, zero=zero)

@@ -46,7 +46,7 @@ from ..rules.tracing.level import innermost
 from ..rules.tracing.views import for_receiver
 from ..rules.tracing.watching import stops
 from .blocks import BlockDuals
-from .dual import ForwardLevel
+from .dual import Dual, DualArray, ForwardLevel
 from .still import unmarked
 from .watched import WatchedBlocks, WatchedDuals
 
@@ -88,6 +88,22 @@ class ForwardBlocks(ForwardConfig, AsksForBlocks):
     """The configuration of forward mode with blocks of directions."""
 
     __slots__ = ()
+
+    def push_block(self, directions: BlockLevel, f: Function, x: Value, block: Any) -> Any:
+        """Return ``f(x)`` and its tangent, along a plain block; None where rules may answer."""
+        if needed or type(self) is not ForwardBlocks or stops() is not None:
+            return None
+        if frule.find(self, f, (x,)) is not None:
+            return None
+        level = BlockDuals(self, directions)
+        try:
+            y = run(f, (ForwardLevel.dual(level, x, block),), {})
+            ours = (type(y) is DualArray or type(y) is Dual) and y.at_level is level
+            if ours and type(y.tangent) is np.ndarray:  # as nearly always
+                return y.primal, directions.wrap(y.tangent)
+            return strip(y, level), _tangent(level, y)
+        finally:
+            level.close()
 
 
 FORWARD_BLOCKS = ForwardBlocks()

@@ -144,7 +144,7 @@ def jacobian(
         directions = Directions(leaves(chosen.primals))
         few = directions.count <= FORWARD_AT_ONCE
         if not sparse and (few or any(map(is_lazy, directions.sources))):
-            return forward_jacobian(chosen, config, zero)
+            return forward_jacobian(chosen, config, zero, directions=directions)
         asked = as_asked(config or REVERSE_BLOCKS, zero)
         y, pull = pulling(asked, f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:

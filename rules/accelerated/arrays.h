@@ -194,10 +194,11 @@ pushed(PyObject *xdot, PyObject *rule, Py_ssize_t i, PyObject *y, PyObject *x, P
     return product;
 }
 
-/* The sum of two shares, which it takes over. A `fresh` one is a product that nobody else holds: the
-   sum of arrays of one shape is written into it. */
+/* The sum of two shares, which it takes over, or their difference: of that with minus one time the
+   other it has the bits. A `fresh` share is a product that nobody else holds: the sum of arrays of
+   one shape is written into it. */
 static PyObject *
-sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh)
+sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh, int minus)
 {
     if (in_block && share != NULL && other != NULL) {
         int rank = rank_of(share), of_other = rank_of(other);
@@ -209,7 +210,9 @@ sum_of_shares(PyObject *share, PyObject *other, int in_block, int fresh)
     if (share != NULL && other != NULL) {
         int inside = fresh && is_tangent_of_array(share) && is_tangent_of_array(other)
                      && PyArray_SAMESHAPE((PyArrayObject *)share, (PyArrayObject *)other);
-        sum = inside ? PyNumber_InPlaceAdd(share, other) : PyNumber_Add(share, other);
+        sum = minus    ? (inside ? PyNumber_InPlaceSubtract : PyNumber_Subtract)(share, other)
+              : inside ? PyNumber_InPlaceAdd(share, other)
+                       : PyNumber_Add(share, other);
     }
     Py_XDECREF(share);
     Py_XDECREF(other);
@@ -259,11 +262,16 @@ tangent_of_arrays(PyObject *level, PyObject *rule, PyObject *y, PyObject *a, PyO
         moves = Py_XNewRef(moves_of(adot));
     }
     if (b_active && (ydot != NULL || !a_active)) {
-        PyObject *share = pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
+        PyObject *constant = PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), 1);
+        double factor;
+        int minus = a_active && moves == NULL && moves_of(bdot) == NULL
+                    && as_double(constant, &factor) && factor == -1;
+        PyObject *share = minus ? Py_NewRef(held_of(bdot))
+                                : pushed(held_of(bdot), rule, 1, y, x, z, in_block, broadcast);
         if (a_active) {
             Py_XSETREF(moves, moves_of_sum(&ydot, moves, &share, moves_of(bdot)));
             ydot = sum_of_shares(ydot, share, in_block,
-                                 PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), 0) != ONE);
+                                 PyTuple_GET_ITEM(SLOT(rule, CONSTANTS), 0) != ONE, minus);
         }
         else {
             ydot = share;

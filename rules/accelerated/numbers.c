@@ -285,7 +285,8 @@ accelerate_numbers(PyObject *module, PyObject *args)
 
 PyDoc_STRVAR(answer_doc,
 "answer(f, seen, args)\n--\n\n"
-"Answer a call of f, which is shown by seen; NotImplemented where it is not for numbers alone.");
+"Answer a call of f, which is shown by seen; NotImplemented where it is not for numbers alone.\n"
+"Of plain numbers it is that of f.");
 
 static PyObject *
 answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -296,6 +297,14 @@ answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
     }
     Operation operation = {args[0], args[1], NULL, NULL, NULL, NULL};
     PyObject *given = args[2], *y = UNHANDLED;
+    Py_ssize_t size = PyTuple_GET_SIZE(given), plain = 0;
+    while (plain < size && (is_float(PyTuple_GET_ITEM(given, plain))
+                            || PyLong_CheckExact(PyTuple_GET_ITEM(given, plain)))) {
+        plain++;
+    }
+    if (size > 0 && plain == size) {
+        return PyObject_Call(args[0], given, NULL);
+    }
     if (PyTuple_GET_SIZE(given) == 1) {
         y = unary(&operation, PyTuple_GET_ITEM(given, 0));
     }

@@ -84,13 +84,14 @@ class Arguments:
         ways, and both are right.
         """
         f = self.f
-        while hasattr(f, "__wrapped__"):
-            f = f.__wrapped__
-        f = getattr(f, "__func__", f)
         held = [*self.args, *self.kwargs.values()]
-        if isinstance(f, functools.partial):
-            held += [*f.args, *f.keywords.values()]
-            f = f.func
+        if type(f) is not FunctionType or f.__dict__:
+            while hasattr(f, "__wrapped__"):
+                f = f.__wrapped__
+            f = getattr(f, "__func__", f)
+            if isinstance(f, functools.partial):
+                held += [*f.args, *f.keywords.values()]
+                f = f.func
         if type(f) is FunctionType:
             held += map(f.__globals__.get, f.__code__.co_names)
             held += map(content_of, f.__closure__ or ())
@@ -103,7 +104,8 @@ class Arguments:
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""
-        if not self.kwargs and self.positions == tuple(range(len(self.args))):
+        count = len(self.args)
+        if not self.kwargs and (count == 1 or self.positions == tuple(range(count))):
             return self.f
 
         def chosen(*primals: Value) -> Any:

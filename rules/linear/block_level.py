@@ -4,6 +4,7 @@
 computes ``2 * np.cumsum(block, axis=1)`` at once: a rule's formula for one tangent serves all.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -148,6 +149,11 @@ class BlocksLevel(Level):
         return True
 
 
+@functools.lru_cache
+def _weights(count: int) -> Any:
+    return Samples().tangent(np.zeros(count))  # the same at each tie
+
+
 class BlockLevel(BlocksLevel, TangentLevel):
     """One block of directions; its values are numbers or arrays for each of them."""
 
@@ -194,9 +200,10 @@ class BlockLevel(BlocksLevel, TangentLevel):
 
     def general(self, x: Any) -> Any:
         """Return the tangent along one direction in general position."""
-        weights = Samples().tangent(np.zeros(self.count))  # the same at each tie
-        y = np.tensordot(np.asarray(weights, x.dtype), x.block, 1)
-        return y if type(x) is BlockNumber else np.reshape(y, x.shape)
+        weights = np.asarray(_weights(self.count), x.dtype)
+        if type(x) is BlockNumber:
+            return np.dot(weights, x.block)
+        return np.reshape(np.tensordot(weights, x.block, 1), x.shape)
 
     # ---- what a level answers ----
 

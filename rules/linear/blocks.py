@@ -75,6 +75,8 @@ class Block:
 
 def shifted(axis: Any, rank: int) -> Any:
     """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
+    if type(axis) is int and 0 <= axis < rank:
+        return axis + 1  # as nearly always
     if isinstance(axis, tuple | list | range):
         return tuple([shifted(k, rank) for k in axis])
     if not -rank <= axis < rank:
@@ -353,7 +355,10 @@ def _gathered(results: list) -> Any:
 def share_in_block(kind: Any, args: tuple, options: dict) -> Any:
     """Return the values of a linear kind's function on ``args``, of which one has a block."""
     if kind.f not in _rules:
-        y = _by_declaration(kind, kind.f, args, options)
+        if kind.block is not None:
+            y = kind.block(*args, **options)
+        else:
+            y = _by_declaration(kind, kind.f, args, options)
         if y is not NotImplemented:
             return y
     return run_on_block(kind.f, args, options).values

@@ -4,6 +4,7 @@
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -47,10 +48,10 @@ def is_plain_leaf(x: Value) -> bool:
 
 def leaves(x: Value) -> list:
     """Return the numbers and arrays in ``x`` that can be perturbed."""
-    if is_plain_leaf(x):
-        return [x]
     if type(x) is tuple and all(map(is_plain_leaf, x)):
         return [*x]
+    if is_plain_leaf(x):
+        return [x]
     return [leaf for leaf in iterate_leaves(x) if is_perturbable_input(leaf)]
 
 
@@ -125,10 +126,8 @@ class Directions:
     def __init__(self, sources: list, colors: np.ndarray | None = None) -> None:
         self.sources = sources
         self.plain = len(sources) == 1 and is_plain_leaf(sources[0])  # as nearly always
-        self.starts = [0]
-        for x in sources:
-            twice = not self.plain and is_complex(x)
-            self.starts.append(self.starts[-1] + size_of(x) * (1 + twice))
+        sizes = [size_of(x) * (1 + (not self.plain and is_complex(x))) for x in sources]
+        self.starts = [0, *itertools.accumulate(sizes)]
         self.colors = colors
         self.count = self.starts[-1] if colors is None else int(colors.max(initial=-1)) + 1
 
@@ -139,8 +138,7 @@ class Directions:
             kept = size <= UNITS_KEPT
             units = _units(size)[begin:end].copy() if kept else np.eye(end - begin, size, begin)
             if self.plain:
-                shape = shape_of(self.sources[0])
-                return [Block(units if len(shape) == 1 else units.reshape(end - begin, *shape))]
+                return [Block(units.reshape(end - begin, *shape_of(self.sources[0])))]
         else:
             units = np.equal.outer(np.arange(begin, end), self.colors)
         values: list[Any] = []
@@ -175,7 +173,7 @@ class GivenDirections:
     """Directions of some leaves that the caller gives: each a ``Block``, or zeros."""
 
     def __init__(self, sources: list, values: list, count: int) -> None:
-        self.sources, self.values, self.count = sources, values, count
+        self.sources, self.values, self.count, self.plain = sources, values, count, False
 
     def block(self, begin: int, end: int) -> list:
         """Return the directions ``begin`` to ``end``: one value for each leaf."""
@@ -221,17 +219,19 @@ def push_all(
     as there is room for.
     """
     sources, count = directions.sources, directions.count
-    plain = getattr(directions, "plain", False) and len(primals) == 1 and primals[0] is sources[0]
-    largest = max(largest, count) if plain else max([largest, *map(size_of, sources)])
-    few = 0 < count <= min(most, LARGEST_BLOCK // largest)
+    plain = directions.plain and len(primals) == 1 and primals[0] is sources[0]
+    largest = largest if plain else max([largest, *map(size_of, sources)])
+    few = 0 < count <= most and count * max(count, largest) <= LARGEST_BLOCK
     if not few or (not plain and any(map(is_lazy, sources))):
         y, program = linear_program(config, f, primals)
         return y, run_program(program, directions, leaves(y))
-    level = BlockLevel(count)
-    given = map(level.of, directions.block(0, count))
-    xdots = given if plain else with_leaves(primals, given)
-    y, ydot = frule_via_ad(config, (NO_TANGENT, *xdots), f, *primals)
-    if is_plain_leaf(y) and level.carries(ydot) and dtype_of(ydot.block) is FLOAT64:
+    level, given = BlockLevel(count), directions.block(0, count)
+    quick = getattr(config, "push_block", None) if plain else None
+    if quick is None or (pair := quick(level, f, primals[0], given[0].values)) is None:
+        xdots = with_leaves(primals, map(level.of, given))
+        pair = frule_via_ad(config, (NO_TANGENT, *xdots), f, *primals)
+    y, ydot = pair
+    if level.carries(ydot) and is_plain_leaf(ydot.block) and is_plain_leaf(y):
         return y, [writeable(ydot.block)]  # as nearly always
     return y, _values_of_blocks(level, leaves(y), tangent_leaves(y, ydot))
 
@@ -343,8 +343,8 @@ def _block(x: Value, y: Value, image: Any, transposed: bool) -> Any:
 def laid_out(x: Value, y: Value, image: Any, transposed: bool = False) -> Any:
     """Return the images of one direction for each number of ``x`` as a block of a Jacobian."""
     inner, outer = shape_of(x), shape_of(y)
-    if len(inner) == len(outer) == 1:
-        return image if transposed else image.T
+    if len(inner) == 1 >= len(outer) and not transposed:
+        return image.T if outer else image
     if transposed:
         block = image.reshape((*inner, *outer))
     else:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...config import MissingRuleError, RuleConfig, RuleError, user_line
+from ..accelerated import numbers
 from ..annotations import Function, Value
 from ..containers import iterate_leaves
 from ..shapes import is_lazy
@@ -52,6 +53,10 @@ def with_value(y: Value, own: Value) -> Value:
 
 def with_values(y: Any, own: Any) -> Any:
     """Return ``own``, in its tuple or list and in its shape, with the derivative of ``y``."""
+    if numbers is not None:
+        answer = numbers.answer(with_value, with_value, (y, own))  # of numbers
+        if answer is not NotImplemented:
+            return answer
     if isinstance(own, tuple | list):
         cls = type(y) if hasattr(y, "_fields") else type(own)
         parts = map(with_values, y, own)
@@ -168,7 +173,8 @@ class Composed(Kind):
     # ---- the three ways to run ----
 
     def _composition(self, *args: object, **kwargs: object) -> Any:
-        args, kwargs = self.bind(self.f, args, kwargs)
+        if kwargs or len(args) != 1 or not self._placed or type(args[0]) is list:  # else it is
+            args, kwargs = self.bind(self.f, args, kwargs)
         return self.body(*args, **kwargs)
 
     def _with_own_value(self, *args: object, **kwargs: object) -> Any:

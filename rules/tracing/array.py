@@ -221,7 +221,7 @@ class TracedArray(TracedNumber):
         return self.at_level.getitem(self, index)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
+        return map(self.__getitem__, range(len(self)))
 
     def __contains__(self, x: Value) -> bool:
         return value(x) in value(self)

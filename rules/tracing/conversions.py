@@ -6,6 +6,7 @@ instead.
 What they ask with says little of what the user wrote, so a text names all that it may be.
 """
 
+import functools
 import math
 import sys
 from collections.abc import Callable
@@ -32,8 +33,13 @@ def describe(x: Any) -> str:
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         return type(x).__name__
+    name = _text_of(dtype) if isinstance(dtype, np.dtype) else str(dtype)
     shape = ", ".join(map(str, np.shape(x)))
-    return f"{dtype}[{shape}]" if np.shape(x) else str(dtype)
+    return f"{name}[{shape}]" if shape else name
+
+
+# NumPy writes a dtype in Python, and asks for attributes of each entry of a list.
+_text_of = functools.lru_cache(str)
 
 
 def lost(what: str, instead: str) -> Callable:

@@ -32,15 +32,15 @@ def seen(f: Function) -> Any:
     @functools.wraps(f)
     def calls(*args: object, **kwargs: object) -> Any:
         try:
+            if numbers is not None and not kwargs:
+                y = numbers.answer(f, calls, args)
+                if y is not NotImplemented:
+                    return y
             for x in (*args, *kwargs.values()) if kwargs else args:
                 if type(x) not in _PLAIN_NUMBERS and not is_plain(x):
                     break
             else:
                 return f(*args, **kwargs)
-            if numbers is not None and not kwargs:
-                y = numbers.answer(f, calls, args)
-                if y is not NotImplemented:
-                    return y
             level = innermost((*args, *kwargs.values()))
             if level is not None:
                 return level.call(calls, args, kwargs)

@@ -326,7 +326,7 @@ def for_receiver(t: Value) -> Any:
 
 def writeable(t: Value) -> Any:
     """Return ``t`` itself, or a copy where its array is read-only."""
-    array = bare(t)
+    array = t if type(t) is np.ndarray else bare(t)
     return t if type(array) is not np.ndarray or array.flags.writeable else laid_out(t, None)
 
 

@@ -82,6 +82,8 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
         if a_run() is None:
             return f(*args, **kwargs)
         for x in args:  # nearly always there is nothing to be read
+            if isinstance(x, Traced):
+                continue
             if type(x) not in LEAVES or (type(x) is np.ndarray and x.dtype is OBJECT):
                 args = tuple([_as_read(x, read) for x in args])
                 break

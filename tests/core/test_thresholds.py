@@ -33,7 +33,7 @@ integers that are exact in a float64, or fit into one of 64 bits
     src/chainrules/compiling/passes/scalar/scalar_steps.py: _EXACT LARGEST
     src/chainrules/compiling/record/cache_key.py: LARGEST_COUNTED
 mathematics, and what decides how exact a result is
-    rules/rulesets/functions/implicit.py: FAR FAR_FROM_ZERO BENT NO_STEP
+    rules/rulesets/functions/equations.py: FAR FAR_FROM_ZERO BENT NO_STEP
     rules/rulesets/linalg/systems.py: LIMIT
     rules/rulesets/scipy/integrate/bdf.py: MOST
     rules/rulesets/scipy/integrate/collocation.py: TRIES

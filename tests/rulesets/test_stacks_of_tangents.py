@@ -1,4 +1,4 @@
-"""Pushforwards of functions of matrices at a stack of tangents: one for each direction."""
+"""Pushforwards of functions of matrices and lanes at a stack of tangents, one a direction."""
 
 import numpy as np
 import pytest
@@ -51,6 +51,12 @@ CASES = {
     "pinv": (la.pinv, TALL),
     "lstsq": (lambda a: la.lstsq(a, V)[0], B),
     "float32": (la.inv, A.astype(np.float32)),
+    "cumprod": (np.cumprod, V),
+    "cumprod, of all": (np.cumprod, B),
+    "cumprod, of a number": (lambda x: np.cumprod(x[0]), V),
+    "cumprod, along an axis": (lambda x: np.cumprod(x, axis=-2), STACK),
+    "running maximum": (np.maximum.accumulate, V),
+    "running minimum, along an axis": (lambda x: np.minimum.accumulate(x, 1), STACK),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("name", CASES)
 

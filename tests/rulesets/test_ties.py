@@ -56,6 +56,9 @@ SMOOTH = {
     "clip at arrays": (lambda x: np.sum(np.clip(x, x[::-1], 9) * np.clip(x, -9, x[::-1])),
                        lambda x: np.sum(x * x[::-1])),
     "initial": (lambda x: np.max(x[:1], initial=1.0) * np.min(x[:1], initial=1.0), lambda x: x[0]),
+    "abs": (lambda x: np.sum(np.abs(x - x[::-1]) ** 2), lambda x: np.sum((x - x[::-1]) ** 2)),
+    "abs of numbers": (lambda x: abs(x[0] - x[2]) * np.fabs(x[2] - x[0]) + abs(x[1] - x[0]) ** 2,
+                       lambda x: (x[0] - x[2]) ** 2 + (x[1] - x[0]) ** 2),
     "where": (lambda x: np.max(x, where=np.arange(3) > 0, initial=0) * np.min(x[1:]),
               lambda x: x[1] * x[2]),
     "median of an even number": (lambda x: np.median(np.append(x, x[0])) * 2
@@ -525,3 +528,24 @@ def test_larger_of_complex_numbers_in_different_orders():
     np.testing.assert_allclose(
         cr.jvp(cr.grad(f), (z,), (zdot,))[1], cr.jvp(cr.grad(same), (z,), (zdot,))[1]
     )
+
+
+def newton(p):
+    """The root of ``p[0]`` by Newton's method, whose last step may be exactly 0."""
+    x = 1.0 + 0.0 * p[0]
+    while True:
+        step = (x * x - p[0]) / (2 * x)
+        x = x - step
+        if abs(step) < 1e-13:
+            return x * p[1]
+
+
+def test_abs_at_the_end_of_a_loop_is_not_recorded_for_each_point():
+    eager = cr.hessian(newton)
+    hessian = cr.compile(eager)
+    for a in np.linspace(1.0, 1.03, 25):
+        p = np.array([a, 1.5])
+        np.testing.assert_allclose(hessian(p), eager(p), rtol=1e-9, atol=1e-12)
+    (kind,) = hessian.kinds.values()
+    assert kind.recordings <= 8
+    assert not kind.reason

@@ -15,6 +15,7 @@ from ... import (
     batch_form,
     dtype_of,
     positional_names,
+    rank_of,
     shape_of,
     shifted,
     spread,
@@ -210,6 +211,24 @@ def inner_of_both(a, b):
     if not type(a) is type(b) is Block or 0 in (a.rank, b.rank):
         return NotImplemented
     return tensordot_of_both(a, b, ((-1,), (-1,)))
+
+
+@batch_form(np.cross)
+def cross_of_batch(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    axes = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    ranks = rank_of(a), rank_of(b), max(rank_of(a), rank_of(b))
+    if 0 in ranks or holds_block(axes):
+        return NotImplemented
+    from_the_end = [k if k < 0 else k - rank for k, rank in zip(axes, ranks, strict=True)]
+    return np.cross(aligned(a, ranks[2]), aligned(b, ranks[2]), *from_the_end)
+
+
+@batch_form(np.kron)
+def kron_of_batch(a, b):
+    if not (holds_block((a, b)) and type(a) is not type(b)):
+        return NotImplemented  # of two batches each item has its own
+    rank = max(rank_of(a), rank_of(b))
+    return np.kron(aligned(a, rank), aligned(b, rank))
 
 
 @batch_form(with_value)

@@ -17,7 +17,6 @@ from ... import (
     primitive,
     shape_of,
     value,
-    with_value,
     with_values,
 )
 from .along_axes.accumulations import from_lanes, in_lanes
@@ -269,10 +268,10 @@ def interp_of_number(x, x0, xp, fp):
     k = min(max(int(xp.searchsorted(x0, side="right")) - 1, 0), last)
     after = min(k + 1, last)
     if x0 < xp[0] or x0 > xp[last] or after == k:
-        return with_value(0.0 * x, y)
+        return with_values(0.0 * x, y)
     with np.errstate(all="ignore"):
         slope = 1.0 / or_one(np.float64(xp[after] - xp[k])) * (fp[after] - fp[k])
-        return with_value(slope * x, y)
+        return with_values(slope * x, y)
 
 
 @composed(np.interp)

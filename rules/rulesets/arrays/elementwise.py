@@ -29,7 +29,7 @@ from ... import (
 )
 from ...shapes import FLOATS
 from .quotients import kink, quotient
-from .ties import choice_by, shares_of
+from .ties import choice_by, shares_again, shares_of, side_of
 
 LOG_2 = math.log(2)
 LOG_10 = math.log(10)
@@ -110,26 +110,25 @@ def sign_of(a, b):
 PLUS_ONE, MINUS_ONE = np.float64(1), np.float64(-1)
 
 
-def has_sign(x):
-    """Say whether ``x`` is a real number that is apart from the tie at 0."""
-    return type(x) in FLOATS and (x < 0 or x > 0)
-
-
 def conj_of_sign(_, x):
     """The partial of ``abs``: of real numbers it is the larger of ``x`` and ``-x``."""
-    number = value(x)
-    if has_sign(number):
+    number = x if type(x) in FLOATS else value(x)
+    if type(number) in FLOATS and (number < 0 or number > 0):  # apart from the tie
         return MINUS_ONE if number < 0 else PLUS_ONE
     if not is_traced(x):
         return np.conj(np.sign(x))
     if np.iscomplexobj(number):
         return np.conj(np.sign(x) + kink(x, x == 0))
+    if number.__class__ in FLOATS:  # recorded ones, too
+        return shares_again(side_of(x), 0.0, x) if number == 0 else sign_of(number, -number)
     return shares_of(sign_of, x, -x)
 
 
 def abs_branch(y, x):
     number = value(x)
-    return y if has_sign(number) or np.iscomplexobj(number) else choice_by(larger)(y, x, -x)
+    if number.__class__ in FLOATS:
+        return y if number != 0 else 0.0 + side_of(x) * x
+    return y if np.iscomplexobj(number) else choice_by(larger)(y, x, -x)
 
 
 def known(a, b):

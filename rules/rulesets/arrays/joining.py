@@ -74,7 +74,7 @@ def joined(arrays):
     if len(parts) < len(arrays):
         count = shape_of(parts[0])[0]
         parts = [spread(x, count) for x in arrays]
-    return parts, len(shape_of(parts[0])) - 1
+    return parts, parts[0].ndim - 1
 
 
 def concatenate_block(arrays, axis=0, **options):
@@ -115,19 +115,19 @@ def vstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0, in_2d)
 
 
-def raised_to(rank, x):
-    """Put axes of length 1 before those of each value, up to ``rank`` of them."""
-    count, *shape = shape_of(x)
-    return np.reshape(x, (count, *(1,) * (rank - len(shape)), *shape))
+def joined_as(seen_as, axis):
+    """Return the block form of joining parts along an axis in the shapes that they are seen as."""
+
+    def block(tup, **options):
+        if type(tup) is Block:
+            return NotImplemented
+        parts = [np.reshape(x, (len(x), *seen_as(shape_of(x)[1:]))) for x in joined(tup)[0]]
+        return np.concatenate(parts, axis + 1, **options)
+
+    return block
 
 
-def vstack_block(tup, **options):
-    if type(tup) is Block:
-        return NotImplemented
-    return np.concatenate([raised_to(2, x) for x in joined(tup)[0]], 1, **options)
-
-
-linear_rule(np.vstack, vstack_transpose, adapt=refuse_integers, **JOINS, block=vstack_block)
+linear_rule(np.vstack, vstack_transpose, adapt=refuse_integers, **JOINS, block=joined_as(in_2d, 0))
 
 
 def hstack_transpose(ybar, space, dtype=None, casting="same_kind"):
@@ -137,19 +137,19 @@ def hstack_transpose(ybar, space, dtype=None, casting="same_kind"):
 def hstack_block(tup, **options):
     if type(tup) is Block:
         return NotImplemented
-    parts = [raised_to(1, x) for x in joined(tup)[0]]
+    parts = [np.reshape(x, (len(x), *in_1d(shape_of(x)[1:]))) for x in joined(tup)[0]]
     return np.concatenate(parts, 1 if len(shape_of(parts[0])) == 2 else 2, **options)
 
 
 linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers, **JOINS, block=hstack_block)
 
 
-@linear_rule(np.dstack, **JOINS)
+@linear_rule(np.dstack, **JOINS, block=joined_as(in_3d, 2))
 def dstack_transpose(ybar, space):
     return cut(ybar, space, 2, in_3d)
 
 
-@linear_rule(np.column_stack, **JOINS)
+@linear_rule(np.column_stack, **JOINS, block=joined_as(in_columns, 1))
 def column_stack_transpose(ybar, space):
     return cut(ybar, space, 1, in_columns)
 

@@ -298,16 +298,21 @@ def diagonal_index(n, offset):
     return ..., np.arange(row, row + n), np.arange(column, column + n)
 
 
+def on_diagonal(x, shape, offset):
+    """Return matrices of zeros with ``x`` on a diagonal; each of its places is there once."""
+    index = diagonal_index(shape_of(x)[-1], offset)
+    if type(x) is not np.ndarray:
+        return scatter(x, shape, dtype_of(x), index)
+    y = np.zeros(shape, x.dtype)
+    y[index] = x
+    return y
+
+
 def diagonal_transpose(ybar, space, offset=0, axis1=0, axis2=1):
     axes = (axis1 % space.ndim, axis2 % space.ndim)
     others = [n for axis, n in enumerate(space.shape) if axis not in axes]
     shape = (*others, *(space.shape[axis] for axis in axes))
-    index = diagonal_index(shape_of(ybar)[-1], offset)
-    if type(ybar) is np.ndarray:
-        y = np.zeros(shape, ybar.dtype)
-        y[index] = ybar  # each place once
-    else:
-        y = scatter(ybar, shape, dtype_of(ybar), index)
+    y = on_diagonal(ybar, shape, offset)
     last = (space.ndim - 2, space.ndim - 1)
     return y if axes == last else np.moveaxis(y, last, axes)
 
@@ -327,7 +332,12 @@ linear_rule(
 
 
 def diag_block(x, k=0):
-    return np.diagonal(x.values, k, 1, 2) if x.rank == 2 else NotImplemented
+    return np.diagonal(x.values, k, 1, 2) if x.rank == 2 else diagflat_block(x, k)
+
+
+def diagflat_block(x, k=0):
+    count, n = shape_of(x.flat)
+    return on_diagonal(x.flat, (count, n + abs(k), n + abs(k)), k)
 
 
 @linear_rule(np.diag, moves=True, drops=True, block=diag_block)
@@ -335,7 +345,7 @@ def diag_transpose(ybar, space, k=0):
     return np.diagonal(ybar, k) if space.ndim == 1 else diagonal_transpose(ybar, space, k)
 
 
-@linear_rule(np.diagflat, moves=True, views=False)
+@linear_rule(np.diagflat, moves=True, views=False, block=diagflat_block)
 def diagflat_transpose(ybar, space, k=0):
     return np.reshape(np.diagonal(ybar, k), space.shape)
 

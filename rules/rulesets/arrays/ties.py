@@ -112,6 +112,15 @@ def derivatives(x):
     return found, directed
 
 
+def side_of(x):
+    """The sign of a real number beside the point where it is 0; 0 where it stays, -1 if unknown."""
+    found, directed = derivatives(x)
+    for key in sorted(found, key=lambda key: (len(key), key)):
+        if found[key] < 0 or found[key] > 0:
+            return -1.0 if found[key] < 0 else 1.0
+    return 0.0 if directed else -1.0
+
+
 def ranks(columns):
     """One number for the many in each row, which compares as they do, one after the other."""
     order = np.lexsort(columns[::-1])
@@ -144,10 +153,14 @@ def shares_of(share, a, b, i=0):
     even = share(z, x) if i else share(x, z)
     if not is_traced((a, b)) or not np.any(x == z):
         return even
-    branch = shares_in_order(share, a, b)[i]
+    return shares_again(shares_in_order(share, a, b)[i], even, a, b)
+
+
+def shares_again(branch, even, *xs):
+    """The share ``even`` of cotangents; what is differentiated again is the ``branch``."""
 
     def pull(ybar):
-        return through(branch * ybar, even * ybar, a, b)
+        return through(branch * ybar, even * ybar, *xs)
 
     return Shares(branch, pull)
 

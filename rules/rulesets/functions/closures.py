@@ -167,11 +167,13 @@ def has_rules(f: Any) -> bool:
 
 def held_in(x: Any) -> tuple:
     """Return what a function or a container holds."""
+    if isinstance(x, Traced) or type(x) is np.ndarray:
+        return ()
     if isinstance(x, types.FunctionType):
         if has_rules(x):
             return ()
         cells = [content(cell) for cell in x.__closure__ or ()]
-        return (*cells, x.__defaults__ or (), x.__kwdefaults__ or {})
+        return (*cells, *filter(None, (x.__defaults__, x.__kwdefaults__)))
     if isinstance(x, functools.partial):
         return x.func, x.args, x.keywords
     if isinstance(x, types.MethodType):
@@ -186,7 +188,7 @@ def _has_fields(x: Any) -> bool:
     """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
     library = type(x).__module__.partition(".")[0]
     known = library in ("chainrules", "scipy", "numpy") and hasattr(x, "__dict__")
-    return known and not isinstance(x, type | types.ModuleType | Traced)
+    return known and not isinstance(x, type | types.ModuleType)
 
 
 class Graph:
@@ -245,11 +247,14 @@ def given_others(
     x: Any, originals: list, values: Any, leading: frozenset, objects: dict, what: str
 ) -> Iterator[Any]:
     """Give a copy of ``x`` with other values, which are not written to."""
-    complaint = (
-        f"{what} to a traced value that it captures, or to what holds one, in {user_line()}; it is "
-        "evaluated again for its derivative, and must not.\n"
-        "  return what is new, or carry it along; write into a copy (x.copy())"
-    )
+
+    def complaint() -> MutationError:
+        return MutationError(
+            f"{what} to a traced value that it captures, or to what holds one, in {user_line()}; "
+            "it is evaluated again for its derivative, and must not.\n"
+            "  return what is new, or carry it along; write into a copy (x.copy())"
+        )
+
     values = list(map(_read_only, values))
     before = [_number_of(x) for x in values]
     copies = Copies(originals, values, leading, objects)
@@ -257,10 +262,10 @@ def given_others(
         yield copies.of(x)
     except ValueError as error:
         if "read-only" in str(error):
-            raise MutationError(complaint) from error
+            raise complaint() from error
         raise
     if not copies.give_back() or any(map(_differ, before, values)):
-        raise MutationError(complaint)
+        raise complaint()
 
 
 def _read_only(x: Any) -> Any:

@@ -6,8 +6,7 @@ the engine that follows these. So nothing is differentiated through the steps of
 """
 
 import functools
-import math
-import warnings
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,27 +14,18 @@ import numpy as np
 
 from ....config import (
     ArgumentValueError,
-    ConvergenceWarning,
-    HasForwardsMode,
     LostDerivativeError,
-    SingularJacobianError,
-    frule_via_ad,
-    rrule_via_ad,
-    user_frame,
     user_line,
     value_via_ad,
 )
 from ... import (
-    NoTangent,
     Traced,
     all_settled,
-    as_structured,
     dtype_of,
     healed,
     innermost,
     is_lazy,
     is_traced,
-    jacobian_via_ad,
     layers,
     name_of,
     stop_gradient,
@@ -43,6 +33,7 @@ from ... import (
     with_values,
 )
 from ...shapes import FLOATS
+from .equations import EntrywiseSystem, VectorSystem
 from .flatten import flatten
 
 
@@ -219,13 +210,13 @@ def solution(residual: Callable, x: Any, args: tuple = (), config: Any = None) -
         r = residual(vector if unflatten is None else unflatten(vector), *args)
         return _fitting(_as_vector(settled(r)), np.size(vector))
 
-    moved = _newton(of_vector, vector, args, config, _Matrix)
+    moved = _newton(of_vector, vector, args, config, VectorSystem)
     return moved if unflatten is None else x if moved is vector else unflatten(moved)
 
 
 def entrywise(residual: Callable, x: Any, args: tuple = (), config: Any = None) -> Any:
     """As ``solution``, of a number; or of an array, where each entry has an equation of its own."""
-    return _newton(lambda x, *args: settled(residual(x, *args)), x, args, config, _Slopes)
+    return _newton(lambda x, *args: settled(residual(x, *args)), x, args, config, EntrywiseSystem)
 
 
 def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
@@ -234,9 +225,10 @@ def are_apart(residual: Callable, x: Any, args: tuple, config: Any) -> bool:
     If so, its pushforward of a direction in general position is that of ones, entry by entry.
     """
     fixed = untraced(args)
-    slopes = _Slopes(config, lambda x: settled(residual(x, *fixed)))
+    slopes = EntrywiseSystem(config, lambda x: settled(residual(x, *fixed)))
     direction = 1.0 + np.modf(np.arange(1.0, np.size(x) + 1) * np.pi)[0].reshape(np.shape(x))
-    expected, found = slopes.linearized(x) * direction, slopes.push(x, direction)
+    slopes.linearized(x)
+    expected, found = slopes.jacobian * direction, slopes.push(x, direction)[1]
     close = 1e3 * np.finfo(x.dtype).eps * np.max(np.abs(expected), initial=0.0)
     return bool(np.all(np.abs(found - expected) <= close))
 
@@ -276,145 +268,26 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     derivatives of the first order. From there the next has one order more: what is wrong in x it
     multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
     """
-    r = residual(x, *args)
+    fixed = untraced(args)
+    alike = config is not None and all(map(operator.is_, fixed, args))
+    linear = system(config, lambda x: residual(x, *fixed))
+    r = linear.linearized(x) if alike else residual(x, *args)
     if is_lazy(value(r)):
         raise LostDerivativeError(
             f"equations whose residual is an array of dask have no derivative, in {user_line()}: "
             "they are solved by functions of NumPy's.\n"
             "  give arrays of NumPy's, x.compute(), to the function that is differentiated"
         )
-    config = config or config_of(r)
-    if config is None:
+    linear.config = config or config_of(r)
+    if linear.config is None:
         return x
-    fixed = untraced(args)
-    linear = system(config, lambda x: residual(x, *fixed))
-    linear.linearize(x, value(r))
+    if not alike:
+        linear.linearized(x)
+    linear.check(x, value(r))
     orders = len(levels_of(r))
     y = x
     for order in range(orders):
         # Aside: what the residual leaves behind has not yet all derivatives of the answer.
-        r = r if order == 0 else value_via_ad(config, lambda y: residual(y, *args), y)
+        r = r if order == 0 else value_via_ad(linear.config, lambda y: residual(y, *args), y)
         y = with_values(y - linear.solve(r), x)
     return y
-
-
-# What is said of an answer: how far a step of Newton's method may go from it, relative to its size
-# and in all; by how much the Jacobian may change along that, which at an m-fold root is
-# (m - 1) / m; and how small a step tells nothing.
-FAR, FAR_FROM_ZERO, BENT, NO_STEP = 1e-3, 1e-4, 0.4, 1e-11
-
-
-def _is_finite(x: Any) -> bool:
-    finite = math.isfinite(x) if type(x) in FLOATS else np.isfinite(x)
-    return bool(finite if type(finite) is bool or np.ndim(finite) == 0 else np.all(finite))
-
-
-def _largest(x: Any) -> Any:
-    return abs(x) if type(x) in FLOATS or np.ndim(x) == 0 else np.max(np.abs(x), initial=0.0)
-
-
-class _System:
-    """The residual, and its linearization at an answer."""
-
-    jacobian: Any
-
-    def __init__(self, config: Any, residual: Callable) -> None:
-        self.config, self.residual = config, residual
-
-    def linearize(self, x: Any, r: Any) -> None:
-        """Find the Jacobian at ``x``, where the residual is ``r``, and look whether it will do."""
-        if not _is_finite(r):
-            raise singular("the residual is not finite")
-        self.jacobian = self.linearized(x)
-        if not _is_finite(self.jacobian):
-            raise singular("the Jacobian of the residual is not finite")
-        if self.is_singular():
-            raise singular("the Jacobian of the residual is singular")
-        self.check(x, r)
-
-    def linearized(self, x: Any) -> Any:
-        raise NotImplementedError
-
-    def is_singular(self) -> bool:
-        raise NotImplementedError
-
-    def solve(self, r: Any) -> Any:
-        raise NotImplementedError
-
-    def push(self, x: Any, xdot: Any) -> Any:
-        """Return how the residual changes at ``x`` along ``xdot``."""
-        y, ydot = frule_via_ad(self.config, (NoTangent(), xdot), self.residual, x)
-        return value(as_structured(y, ydot))
-
-    def check(self, x: Any, r: Any) -> None:
-        step = self.solve(r)
-        far, size = _largest(step), _largest(x)
-        if far > FAR * size + FAR_FROM_ZERO:
-            _warn_far(far)
-        elif isinstance(self.config, HasForwardsMode):
-            tells = far > NO_STEP * size  # by chance: a recording does not ask for it alone
-            if isinstance(x, Traced) or tells:
-                bent = self.solve(self.push(x - step, step)) - step
-                if tells & (_largest(bent) > BENT * far):
-                    raise singular("the Jacobian of the residual is singular nearby")
-
-
-class _Slopes(_System):
-    """Of a number, or of numbers with an equation for each."""
-
-    def linearized(self, x: Any) -> Any:
-        ones = np.ones_like(x)[()]
-        if isinstance(self.config, HasForwardsMode):
-            return self.push(x, ones)
-        y, pullback = rrule_via_ad(self.config, self.residual, x)
-        return value(as_structured(x, pullback(np.ones_like(y))[1]))
-
-    def is_singular(self) -> bool:
-        return not (self.jacobian if type(self.jacobian) in FLOATS else np.all(self.jacobian))
-
-    def solve(self, r: Any) -> Any:
-        return r / self.jacobian
-
-
-class _Matrix(_System):
-    """Of a vector."""
-
-    def linearized(self, x: Any) -> Any:
-        return value(jacobian_via_ad(self.config, self.residual, x)[1])
-
-    def is_singular(self) -> bool:
-        """Say whether it is to rounding, in whatever units rows and columns are measured."""
-        a = self.jacobian
-        for axis in (1, 0):
-            largest = np.max(np.abs(a), axis=axis, keepdims=True, initial=0.0)
-            if not np.all(largest):
-                return True
-            a = a / largest
-        return np.size(a) > 0 and np.linalg.cond(a, 1) > 0.1 / np.finfo(a.dtype).eps
-
-    def solve(self, r: Any) -> Any:
-        return np.linalg.solve(self.jacobian, r)
-
-
-def _warn_far(far: float) -> None:
-    frame = user_frame()
-    message = ConvergenceWarning(
-        f"an answer in {user_line()} is about {far:.1g} from a solution of its equations, and its "
-        "derivative is no better.\n"
-        "  let the solver go on: smaller tolerances, more iterations, another start"
-    )
-    if frame is None:
-        warnings.warn(message, stacklevel=2)
-    else:
-        place = frame.f_code.co_filename, frame.f_lineno
-        warnings.warn_explicit(message, ConvergenceWarning, *place)
-
-
-def singular(what: str) -> SingularJacobianError:
-    """Build the error for an answer that is not determined."""
-    return SingularJacobianError(
-        f"{what} at an answer in {user_line()}, so there is no derivative: the equations do not "
-        "say how the answer moves.\n"
-        "  it may be a multiple root, a turning point, one of many solutions, or a function with "
-        "kinks; write cr.value(...) where no derivative is wanted"
-    )

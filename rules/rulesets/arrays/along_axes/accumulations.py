@@ -18,6 +18,7 @@ from .... import (
     is_traced,
     linear_rule,
     pair_rule,
+    pushes_stacks,
     refuse_integers,
     shape_of,
 )
@@ -55,6 +56,17 @@ def from_lanes(lanes, shape, axis):
         lanes = np.reshape(lanes, [shape[k] for k in moved])
     last = range(len(kept), ndim)
     return lanes if moved == list(range(ndim)) else np.moveaxis(lanes, last, axes)
+
+
+def from_the_end(axis, x):
+    """Return the axes of ``x`` counted from the end, as they are in a stack of tangents, too."""
+    ndim = len(shape_of(x))
+    return tuple([k - ndim for k in axes_along(axis, ndim)])
+
+
+def in_front_of(y, xdot, x):
+    """Return the shape of the tangents of ``y``, with the axes that ``xdot`` has before ``x``'s."""
+    return *shape_of(xdot)[: len(shape_of(xdot)) - len(shape_of(x))], *shape_of(y)
 
 
 def prior(x, first):
@@ -166,14 +178,17 @@ def cumprod_pair(cumprod, x, *, axis=None, dtype=None):
     a, before = in_lanes(x, axis), prior(in_lanes(y, axis), 1)
 
     def cumprod_pushforward(xdot):
-        ydot = recurrence(a, before * in_lanes(xdot, axis))
-        return from_lanes(ydot, np.shape(y), axis)
+        ydot = recurrence(a, before * in_lanes(xdot, from_the_end(axis, x)))
+        return from_lanes(ydot, in_front_of(y, xdot, x), from_the_end(axis, y))
 
     def cumprod_pullback(ybar):
         xbar = np.conj(before) * recurrence_transpose(a, in_lanes(ybar, axis))
         return from_lanes(xbar, np.shape(x), axis)
 
     return y, cumprod_pushforward, cumprod_pullback
+
+
+pushes_stacks(np.cumprod, np.maximum.accumulate, np.minimum.accumulate, most=math.inf)
 
 
 @composed(np.cumulative_prod)
@@ -241,8 +256,9 @@ def extreme_pair(accumulate, x, *, axis=0, dtype=None):
     y, even, chosen = running(accumulate, x, axis)
 
     def extreme_pushforward(xdot):
-        ydot = latest(in_lanes(xdot, axis), *(even if chosen is None else chosen))
-        return from_lanes(ydot, shape, axis)
+        axes = from_the_end(axis, x)
+        ydot = latest(in_lanes(xdot, axes), *(even if chosen is None else chosen))
+        return from_lanes(ydot, in_front_of(x, xdot, x), axes)
 
     def extreme_pullback(ybar):
         ybar = in_lanes(ybar, axis)

@@ -26,12 +26,15 @@ from .... import (
     as_structured,
     dtype_of,
     frule,
-    pair_rule,
+    innermost,
     primitive,
     rrule,
+    shape_of,
+    strip,
     thunk,
     unthunk,
     value,
+    with_values,
 )
 
 
@@ -42,24 +45,17 @@ def integral(method, f, a, b, *parameters):
     return method(lambda t: f(t, *parameters), a, b) if known is None else known
 
 
-@primitive
-def with_slopes(y, slopes, *parameters):
-    """The number ``y``, with its derivatives by each parameter."""
-    return y
+def with_slopes(y, slopes, parameters):
+    """The number ``y``, with its derivatives by each parameter.
 
-
-@pair_rule(with_slopes)
-def with_slopes_pair(with_slopes, y, slopes, *parameters):
-    def with_slopes_pushforward(_ydot, _slopesdot, *dots):
-        # What moves y and the slopes at levels further out they have met themselves.
-        given = zip(slopes, map(unthunk, dots))
-        parts = [np.sum(a * dot) for a, dot in given if not isinstance(dot, AbstractZero)]
-        return sum(parts[1:], parts[0]) if parts else ZERO
-
-    def with_slopes_pullback(ybar):
-        return NoTangent(), NoTangent(), *(ybar * a for a in slopes)
-
-    return y, with_slopes_pushforward, with_slopes_pullback
+    What moves y and the slopes at levels further out they have met themselves: it is that of y.
+    """
+    with np.errstate(invalid="ignore"):  # of an infinite one
+        terms = [
+            np.ravel(a) @ np.ravel(x) if shape_of(x) else a * x for a, x in zip(slopes, parameters)
+        ]
+        moved = sum(terms[1:], terms[0])
+        return y - with_values(strip(moved, innermost(parameters)) - moved, 0.0)
 
 
 def flat(xs):

@@ -257,12 +257,14 @@ def by_nodes(build, ends, full_output, options, line):
         levels = levels_of(parameters) | {level}
 
         def at(t):
-            y = number(f(t, *args))
+            y = f(t, *args)
+            own = y
+            if not isinstance(y, TracedNumber) or isinstance(y, TracedArray):
+                own = y = number(y)
             ts.append(t)
             ys.append(y)
-            if type(y) in FLOATS:
-                return y
-            own = y.primal if isinstance(y, Traced) and y.at_level is level else y
+            if isinstance(y, Traced) and y.at_level is level:
+                own = y.primal
             return own if type(own) in FLOATS else under(y, levels, "quad", f, line)
 
         result = integrate.quad(at, *ends, (), 1, **options)
@@ -285,7 +287,7 @@ def by_nodes(build, ends, full_output, options, line):
         info, rest = (), ()
     own = with_values(np.dot(nodes.weights, ys[nodes.numbers]), y)
     slopes = columns.parts(np.dot(nodes.weights, slopes[nodes.numbers]))[1]
-    y = with_slopes(own, slopes, *build.parameters)
+    y = with_slopes(own, slopes, build.parameters)
     return (y, error, info, *rest) if full_output else (y, error)
 
 

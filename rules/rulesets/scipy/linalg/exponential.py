@@ -6,13 +6,25 @@ Source: Higham (2008), functions of matrices, theorem 3.6; SciPy has that of the
 Al-Mohy and Higham (2009).
 """
 
+import functools
 import math
 
 import numpy as np
 from scipy import linalg
 
 from .....config.thresholds import SMALL_EXPONENTIAL
-from .... import Block, block_rule, composed, composed_each, pair_rule, primitive, seen, shape_of
+from .... import (
+    Block,
+    block_rule,
+    composed,
+    composed_each,
+    is_traced,
+    pair_rule,
+    primitive,
+    pushes_stacks,
+    seen,
+    shape_of,
+)
 from ...arrays.products import adjoint
 
 UNSQUARED = 2.0  # norm of a matrix, up to which one of twice that is not scaled and squared
@@ -32,9 +44,9 @@ def blocks(x):
     return x[..., :n, :n], x[..., n:, n:], x[..., :n, n:]
 
 
-def one_norm(a):
-    """Return the largest sum of a column of each matrix, with the axes of a matrix."""
-    return np.abs(a).sum(axis=-2, keepdims=True).max(axis=-1, keepdims=True, initial=0)
+def largest_norm(a):
+    """Return the largest sum of a column of a matrix, or of all matrices in a stack."""
+    return float(np.add.reduce(np.abs(a), -2).max(initial=0))
 
 
 @primitive
@@ -44,33 +56,61 @@ def exponential(a):
 
 @primitive
 def exponential_along(a, e):
-    """The derivative of the exponential at ``a`` along ``e``, for each matrix in a stack."""
-    y = np.empty(np.shape(a), np.result_type(a, e, np.float32))
-    n, size, along = np.shape(a)[-1], one_norm(a), one_norm(e)
-    halvings = max(math.frexp(size.max(initial=0) / UNSQUARED)[1], 0)
+    """The derivative of the exponential at ``a`` along ``e``, for each matrix in a stack.
+
+    Where ``e`` has one axis more, in front, along each of these.
+    """
+    several = np.ndim(e) > np.ndim(a)
+    y = np.empty(np.shape(e if several else a), np.result_type(a, e, np.float32))
+    rows, given = (y, e) if several else (y[None], np.asarray(e)[None])
+    n, size, along = np.shape(a)[-1], largest_norm(a), largest_norm(given)
+    halvings = max(math.frexp(size / UNSQUARED)[1], 0)
     # Where it has nothing to square, the larger exponential is as exact, and faster.
-    if 0 < n <= SMALL_EXPONENTIAL and halvings <= MOST_SQUARED and np.isfinite(size + along).all():
-        scale = np.maximum(along / np.maximum(size / 2**halvings, 1.0), 1.0)
-        triangle = np.zeros((*y.shape[:-2], 2 * n, 2 * n), y.dtype)
-        triangle[..., :n, :n] = triangle[..., n:, n:] = a / 2**halvings
-        triangle[..., :n, n:] = e / scale
-        x, _, moved = blocks(linalg.expm(triangle))
-        for _ in range(halvings):  # of exp(2 a) = exp(a) @ exp(a)
-            x, moved = x @ x, x @ moved + moved @ x
-        y[...] = scale / 2**halvings * moved
+    if 0 < n <= SMALL_EXPONENTIAL and halvings <= MOST_SQUARED and math.isfinite(size + along):
+        scale = max(along / max(size / 2**halvings, 1.0), 1.0)
+        part, at_once = a / 2**halvings if halvings else a, 2 * SMALL_EXPONENTIAL // n - 1
+        for begin in range(0, len(rows), at_once):
+            some = slice(begin, begin + at_once)
+            x, moved = exponential_of_arrow(part, given[some] / scale)
+            for _ in range(halvings):  # of exp(2 a) = exp(a) @ exp(a)
+                x, moved = x @ x, x @ moved + moved @ x
+            np.multiply(moved, scale / 2**halvings, out=rows[some])
         return y
     y[...] = np.nan
-    for index in np.ndindex(np.shape(a)[:-2]):
-        if np.isfinite(e[index]).all():
-            y[index] = linalg.expm_frechet(a[index], e[index], compute_expm=False)
+    for k, *index in np.ndindex(rows.shape[:-2]):
+        here = tuple(index)
+        if np.isfinite(given[k][here]).all():
+            rows[k][here] = linalg.expm_frechet(a[here], given[k][here], compute_expm=False)
     return y
+
+
+def exponential_of_arrow(a, rows):
+    """Return the first row of the exponential of ``[[a, e, f], [0, a, 0], [0, 0, a]]``.
+
+    It is the exponential of ``a``, and its derivatives along each of ``rows``, here e and f.
+    """
+    *stack, n, _ = np.shape(a)
+    count, last = 1 + len(rows), len(stack)
+    arrow = np.zeros((*stack, count, n, count, n), np.result_type(a, rows))
+    arrow[..., 0, :, 0, :] = a
+    for k, e in enumerate(rows, 1):
+        arrow[..., k, :, k, :] = a
+        arrow[..., 0, :, k, :] = e
+    y = linalg.expm(arrow.reshape((*stack, count * n, count * n)))[..., :n, :]
+    y = y.reshape((*stack, n, count, n)).transpose((last + 1, *range(last + 1), last + 2))
+    return y[0], y[1:]
+
+
+def along_each(f_along, a, e):
+    """Return ``f_along(a, e)``, also of many directions of one ``a``."""
+    if shape_of(a) == shape_of(e) or (f_along is exponential_along and not is_traced((a, e))):
+        return f_along(a, e)
+    return f_along(np.broadcast_to(a, shape_of(e)), e)
 
 
 @block_rule(exponential_along)
 def exponential_along_block(a, e):
-    if type(a) is Block:
-        return NotImplemented
-    return exponential_along(np.broadcast_to(a, shape_of(e.values)), e.values)
+    return NotImplemented if type(a) is Block else along_each(exponential_along, a, e.values)
 
 
 def holomorphic_rules(f, f_along):
@@ -85,7 +125,8 @@ def holomorphic_rules(f, f_along):
 
     @pair_rule(f)
     def f_pair(f, a):
-        return f(a), lambda adot: f_along(a, adot), lambda ybar: f_along_transpose(a, ybar)
+        y, push = f(a), functools.partial(along_each, f_along, a)
+        return y, push, lambda ybar: f_along_transpose(a, ybar)
 
     @pair_rule(f_along)
     def f_along_pair(f_along, a, e):
@@ -103,6 +144,7 @@ def holomorphic_rules(f, f_along):
 
 
 holomorphic_rules(exponential, exponential_along)
+pushes_stacks(exponential)
 
 
 @composed(linalg.expm)

@@ -9,7 +9,8 @@ from scipy import optimize, sparse
 from .....config import MissingRuleError, user_line
 from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value, with_values
 from ...functions.closures import TakenOut
-from ...functions.implicit import Watched, config_of, settled, singular
+from ...functions.equations import singular
+from ...functions.implicit import Watched, config_of, settled
 from .calls import Solved, SolverCall, follows, recorded_answer
 from .constraints import between, plain_bounds
 from .results import Later, TracedResult

@@ -136,7 +136,7 @@ AS_IT_LIES = "write it by indices, x[np.arange(n)[:, None] - np.arange(n)] and t
 
 
 def refuse_reader_of_memory(x: Value) -> None:
-    """Refuse what would read the memory of ``x``, if it is the first to ask outside of ``__array__``.
+    """Refuse what would read the memory of ``x``: the first to ask outside of ``__array__``.
 
     ``as_strided`` may have one whose objects lie as its numbers do: of eight bytes, and no view.
     """

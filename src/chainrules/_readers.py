@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import Traced, all_settled, array_of, innermost
+from .rules import Traced, all_settled, array_of, dtype_of, innermost, value
 from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
 from .rules.tracing.object_arrays import (
@@ -219,4 +219,10 @@ class Joining:
 
     def __getitem__(self, key: Any) -> Any:
         y = self._join[key]
-        return y if a_run() is None else buffer(healed(y))
+        if a_run() is None:
+            return y
+        y, plain = healed(y), value(key)
+        if innermost((y,)) is not None and innermost((plain,)) is None:
+            dtype = self._join[plain].dtype  # in which a number is weak, and an object is not
+            y = y if dtype_of(y) == dtype else y.astype(dtype)
+        return buffer(y)

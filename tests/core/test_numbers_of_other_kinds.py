@@ -1,4 +1,4 @@
-"""Numbers of other kinds beside traced ones: fractions, what says its own float, weak ones in r_."""
+"""Numbers of other kinds beside traced ones: fractions, own floats, and weak ones in ``r_``."""
 
 import types
 from fractions import Fraction

@@ -18,7 +18,7 @@ from . import _rulesets
 from .rules import Traced, all_settled, array_of, dtype_of, innermost, value
 from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
-from .rules.known_classes import table_of
+from .rules.known_classes import passing
 from .rules.tracing.object_arrays import (
     OBJECT,
     array_shown_by,
@@ -140,7 +140,7 @@ def _of_anything(f: Callable) -> Callable:
                 y = made_of_traced(*args, **kwargs)
                 return given if y is given.primal else y
         if level is not None:
-            if args and table_of(type(args[0])) is not None:
+            if args and type(args[0]) in passing:
                 args = (array_shown_by(args[0]), *args[1:])
             return made_of_traced(*args, **kwargs)
         if args and a_run() is not None:

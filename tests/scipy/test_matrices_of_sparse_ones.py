@@ -29,7 +29,7 @@ PROGRAMS = {
     "an index": lambda d: made(d).sum(axis=0)[0, 1],
     "as an array": lambda d: followed.asarray(made(d).sum(axis=1)).ravel(),
     "a dense sum": lambda d: made(d) + np.ones((3, 3)),
-    "rows that sum to one": lambda d: made(d) / made(d).sum(axis=1),
+    "rows that sum to one": lambda d: (made(d) / made(d).sum(axis=1)).toarray(),
     "beside a traced array": lambda d: d[:3] * made(d).sum(axis=1),
     "scaled by degrees": lambda d: (
         sparse.diags(1 / followed.asarray(made(d).sum(axis=1)).ravel()) @ made(d) @ ONES

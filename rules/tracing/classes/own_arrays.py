@@ -17,7 +17,7 @@ from ...known_classes import Children, Shell, passing, quantities, registered, r
 from ..level import Traced
 
 
-class Given:
+class GivenArray:
     """The ``numbers`` of an array of an own class, and ``like``, which is of the class."""
 
     __slots__ = ("like", "numbers")
@@ -35,50 +35,51 @@ class Given:
         return y
 
 
-class Returned(Given):
+class ReturnedArray(GivenArray):
     """The same of a result, which comes out as an array of the class."""
 
     __slots__ = ()
 
 
-_met: set[type] = set()  # Given, once there was one: calls before look for none
+_met: set[type] = set()  # GivenArray, once there was one: calls before look for none
 
 
-def _children(x: Given) -> Children:
+def _children(x: GivenArray) -> Children:
     return Children(("numbers",), (x.numbers,), lambda values: _rebuilt(x, *values))
 
 
-def _rebuilt(x: Given, numbers: Any) -> Any:
+def _rebuilt(x: GivenArray, numbers: Any) -> Any:
     y = type(x)(x.like, numbers)
     if numbers is None:
         return Shell(type(x), ("numbers",))
-    return y.of_class() if type(x) is Returned and isinstance(numbers, np.ndarray) else y
+    return y.of_class() if type(x) is ReturnedArray and isinstance(numbers, np.ndarray) else y
 
 
-for _cls in (Given, Returned):
+for _cls in (GivenArray, ReturnedArray):
     registered[_cls] = _children
     quantities.add(_cls)
     rests[_cls] = lambda x: (type(x.like), vars(x.like) if hasattr(x.like, "__dict__") else ())
-passing.add(Returned)
+passing.add(ReturnedArray)
 
 
-def given(x: np.ndarray, numbers: Any) -> Given:
+def given(x: np.ndarray, numbers: Any) -> GivenArray:
     """Return an array of an own class as its ``numbers``, which are differentiated."""
-    _met.add(Given)
-    return Given(x, numbers)
+    _met.add(GivenArray)
+    return GivenArray(x, numbers)
 
 
-def returned(y: np.ndarray, numbers: Any) -> Returned:
+def returned(y: np.ndarray, numbers: Any) -> Any:
     """Return a result, whose entries are ``numbers``: a masked one has no derivative."""
     if np.ma.is_masked(y):
         hidden = np.ma.getmaskarray(y)
         still = [x.peek() if isinstance(x, Traced) else x for x in np.asarray(y).reshape(-1)]
         numbers = np.where(hidden, np.reshape(np.array(still, float), y.shape), numbers)
-    return Returned(y, numbers)
+    found = ReturnedArray(y, numbers)
+    return found if isinstance(numbers, Traced) else found.of_class()
 
 
 def opening(f: Function, args: tuple) -> Callable:
-    """Return ``f``, which is given arrays of their classes where ``args`` have ``Given`` ones."""
+    """Return ``f``, which is given arrays of their own classes if there are any in ``args``."""
     if not _met or _opened(args) is args:
         return f
 
@@ -95,7 +96,7 @@ def _opened(x: Value) -> Any:
 
 
 def _open(x: Value) -> Any:
-    if type(x) is Given:
+    if type(x) is GivenArray:
         return x.of_class()
     parts = children(x)
     return x if parts is None else Within(zip(parts.values), unless_same(x, parts))

@@ -9,8 +9,8 @@ import operator
 
 import numpy as np
 
+from .... import Traced
 from ....known_classes import Children, Shell, Table, passing, quantities, registered, tables
-from ....tracing.level import Traced
 
 _OPERATORS = (  # noqa: SIM905
     "add radd sub rsub mul rmul matmul rmatmul truediv rtruediv floordiv rfloordiv mod rmod pow "
@@ -23,7 +23,7 @@ class TracedMatrix:
 
     __slots__ = ("x",)
     __array_priority__ = 10.1  # above that of np.matrix
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
     __class__ = property(lambda self: np.matrix)
 
     def __init__(self, x):

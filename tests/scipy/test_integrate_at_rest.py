@@ -99,3 +99,33 @@ def test_polynomials_which_have_no_error_in_any_step():
         return integrate.solve_ivp(lambda t, y: [y[1], -9.81], (0.0, 2.0), [0.0, v]).y[0, -1]
 
     assert cr.grad(f)(3.0) == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_force_that_is_off(method):
+    def f(p):
+        fun = lambda t, y: -y + p * np.sin(20 * t)  # noqa: E731
+        return integrate.solve_ivp(fun, (0.0, 3.0), [0.0], method, rtol=1e-5).y[0, -1]
+
+    e, c, s = np.exp(-3.0), np.cos(60.0), np.sin(60.0)
+    assert cr.grad(f)(0.0) == pytest.approx((s - 20 * c + 20 * e) / 401, rel=1e-3)
+
+
+def test_an_orbit_in_a_plane_keeps_the_steps_that_resolve_its_tangents():
+    calls = 0
+
+    def orbit(t, y):
+        nonlocal calls
+        calls += 1
+        r3 = (y[0] ** 2 + y[1] ** 2 + y[2] ** 2) ** 1.5
+        return np.array([y[3], y[4], y[5], -y[0] / r3, -y[1] / r3, -y[2] / r3])
+
+    def height(vz):
+        y0 = np.array([1.0, 0.0, 0.0, 0.0, 1.1, 0.0]) + vz * np.eye(6)[5]
+        return integrate.solve_ivp(orbit, (0.0, 6.0), y0).y[2, -1]
+
+    height(0.0)
+    plain, calls = calls, 0
+    found = cr.grad(height)(0.0)
+    assert calls <= 2.5 * plain
+    assert found == pytest.approx((height(1e-3) - height(-1e-3)) / 2e-3, rel=3e-2)

@@ -33,10 +33,11 @@ def answer_type():
     return type(integrate.solve_ivp(lambda t, y: 0 * y, (0.0, 1.0), [0.0]))
 
 
-def controlled(given, state, t_span, y0, method, t_eval, options):
+def controlled(given, state, t_span, y0, method, t_eval, options, derived=True):
     """Return what ``solve_ivp`` returns, by a loop that a recording holds whole; else None.
 
     ``given`` are the user's function and its args, and ``state`` makes an array of what it gives.
+    Where derivatives are ``derived``, steps that do not serve them are left to others.
     """
     options = OPTIONS | options
     known = method in CONTROLLED and set(options) == set(OPTIONS) and recordings
@@ -65,7 +66,9 @@ def controlled(given, state, t_span, y0, method, t_eval, options):
 
     for lower in while_lowerings:
         found = lower(goes_on, functools.partial(control.step, rhs, stop), carry)
-        if found is not None and found[1][0] == stop and not control.rests(found, stop - start):
+        if found is None or found[1][0] != stop:
+            continue
+        if not (derived and control.rests(found, stop - start)):
             return control.answer(found, extra, start)
     return None
 

@@ -172,7 +172,9 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     line, log = user_line(), []
     cls = scipys_own(method)
     if not (dense_output or vectorized) and events is options.get("jac") is None:
-        answer = controlled(build(*parameters), state, t_span, y0, cls, t_eval, options)
+        derived = not getattr(innermost((y0, *parameters)), "records", False)
+        given = build(*parameters)
+        answer = controlled(given, state, t_span, y0, cls, t_eval, options, derived)
         if answer is not None:
             return answer
     constants = {name: value(x) for name, x in options.items()}

@@ -11,12 +11,15 @@ from scipy import integrate
 from .....config import NoSolutionError, frule_via_ad, user_line
 from .....config.thresholds import STIFF_CALLS
 from .... import ZERO, NoTangent, dtype_of, innermost, shape_of, value
-from .log import logged, solved_by
-from .runge_kutta import joined, joined_tangents
+from .log import logged, mesh_of, solved_by
+from .runge_kutta import Steps, joined, joined_tangents, pushed_steps
+from .steps import Explicit, is_explicit
 
 KNOWN = {"rtol", "atol", "max_step", "first_step", "jac", "jac_sparsity"}
 OF_A_STATE = {"jac", "jac_sparsity"}
 PART = 0.05  # of the span, above which a step is long
+RESOLVED = 2  # tolerances, up to which the error of a tangent is that of the solution
+TIGHTEST = 1e-10  # relative tolerance that an estimate is compared with
 MOTION = 10  # tolerances, by which a state moves if these hold for its motion
 
 
@@ -67,13 +70,17 @@ def rests(log, y0, options):
 
 
 def beside_a_tangent(took, f, y0, parameters, calls, options, inside):
-    """Return method and steps for the derivative: what SciPy ``took``, if the solution moves."""
-    config, log = getattr(innermost((y0, *parameters)), "config", None), took[1]
+    """Return method and steps for the derivative: what SciPy ``took``, if it serves."""
+    config, (method, log) = getattr(innermost((y0, *parameters)), "config", None), took
     y0, parameters = value(y0), value(parameters)
     if not rests(log, y0, options):
         return took
-    n = len(y0)
+    n, start = len(y0), in_general(y0, 0)
     directions = [in_general(x, 1 + k) for k, x in enumerate(parameters)]
+    if is_explicit(method):
+        off = error_of_a_tangent(config, method, log, f, y0, start, parameters, directions)
+        if off < RESOLVED * max(options.get("rtol", 1e-3), TIGHTEST):
+            return took
 
     def rhs(t, z):
         dots = NoTangent(), ZERO, z[n:], *directions
@@ -83,8 +90,7 @@ def beside_a_tangent(took, f, y0, parameters, calls, options, inside):
     options = {name: x for name, x in options.items() if name not in OF_A_STATE}
     if np.ndim(options.get("atol")):
         options["atol"] = np.tile(options["atol"], 2)
-    start = np.concatenate([y0, in_general(y0, 0)])
-    span = log[0].t, log[-1].end
+    span, start = (log[0].t, log[-1].end), np.concatenate([y0, start])
     try:
         method, found = another_solution(rhs, span, start, calls, options, inside)
     except NoSolutionError:
@@ -92,6 +98,23 @@ def beside_a_tangent(took, f, y0, parameters, calls, options, inside):
     for step in found:
         step.keep(n)
     return method, found
+
+
+def error_of_a_tangent(config, method, log, f, y0, ydot, parameters, directions):
+    """Return the largest error of a step of the tangent, by the method's own estimate.
+
+    It is relative to the largest entry of the tangent in the step.
+    """
+    mesh = mesh_of(log)
+    plan = Steps(Explicit(method), mesh, mesh[:0], None)
+    dots = NoTangent(), NoTangent(), NoTangent(), ydot, ZERO, ZERO, *directions
+    _, moved = pushed_steps(config, dots, plan, f, y0, mesh[0], mesh[-1], *parameters)
+    ydots, kdots = moved
+    weights = [getattr(method, name) for name in ("E", "E5") if hasattr(method, name)][-1]
+    numbers = np.array([numbers[: len(weights)] for numbers in plan.numbers])
+    errors = np.diff(mesh)[:, None] * np.tensordot(kdots[numbers], weights, (1, 0))
+    sizes = np.max(np.abs(ydots[numbers]), axis=(1, 2))
+    return np.max(np.max(np.abs(errors), axis=1) / sizes)
 
 
 def in_general(x, k):

@@ -27,6 +27,10 @@ help:  ## list the targets
 # As many processes as there are cores: with threads of BLAS in each they wait for one another.
 test test-all oldest mutants fuzz doctest notebooks: export OPENBLAS_NUM_THREADS = 1
 
+# Of what a process has imported the next one has the bytecode: else each compiles NumPy and SciPy anew,
+# which takes it two seconds, where the surroundings ask for none.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Each process begins with files of its own: what a file starts, or compiles, it does once.
 # The classic style leaves out pytest's dots and percents, in whose place tests/tools/tiers.py writes
 # a line now and then.

@@ -118,7 +118,7 @@ def forward_jacobian(
 def sparse_forward_jacobian(
     chosen: Arguments, known: dict, config: Config, zero: Zero = None, symmetric: bool = False
 ) -> Any:
-    """Return the same as a sparse matrix; ``known`` keeps what was found of its pattern."""
+    """Return the Jacobian as a sparse matrix; ``known`` keeps what was found of its pattern."""
     asked = as_asked(config or FORWARD_BLOCKS, zero)
     y, program = linear_program(asked, chosen.function(), chosen.primals)
     return sparse_matrix(program, leaves(chosen.primals), leaves(y), known, symmetric)

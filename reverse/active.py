@@ -175,7 +175,7 @@ def are_sensitive(active: list[tuple[int, Active]], entries: Sequence[Entry]) ->
 def find_active(tape: "Tape", x: Value) -> Active | None:
     """Return where the cotangent of ``x`` goes, or None where ``x`` does not depend on ``tape``."""
     if is_flat(x):
-        return _flat_parts(tape, x)
+        return _active_in_flat(tape, x)
 
     def look(x: Value) -> Active | Within | None:
         if isinstance(x, Traced):
@@ -199,8 +199,8 @@ def find_active(tape: "Tape", x: Value) -> Active | None:
     return active
 
 
-def _flat_parts(tape: "Tape", x: Any) -> ActiveParts | None:
-    """Return the same for a list or a tuple of leaves."""
+def _active_in_flat(tape: "Tape", x: Any) -> ActiveParts | None:
+    """Return where the cotangents of a list or a tuple of leaves go, or None."""
     found: list[Any] = [None] * len(x)
     depends = False
     for k, part in enumerate(x):

@@ -77,7 +77,7 @@ def push_recording(recording: Recording, directions: Value) -> list:
     def push_block(level: BlockLevel, xdots: list) -> list:
         inputs = [x.values if type(x) is Block else None for x in xdots]
         sweep = ForwardSweep(recording.tape, level)
-        ydots = recording.tape.passed(sweep.run, inputs, entries)
+        ydots = recording.tape.run_over_entries(sweep.run, inputs, entries)
         return [
             block_values(y, ZERO if ydot is None else Block(unmarked(ydot)), level.count)
             for (y, _), ydot in zip(targets, ydots, strict=True)

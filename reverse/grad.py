@@ -23,7 +23,7 @@ from ..rules.tangents.structural import derivative_like, is_one_number
 from ..rules.tracing.object_arrays import with_own_arrays
 from ..rules.tracing.running import is_running
 from ..rules.tracing.stop import value
-from .vjp import REVERSE, for_user, pulling
+from .vjp import REVERSE, for_user, value_and_pull
 
 # An array that has a gradient of its own type: not one of integers, whose is of float64.
 X = TypeVar("X", bound=np.ndarray[Any, np.dtype[np.inexact[Any]]])
@@ -124,7 +124,7 @@ def untitled_gradient(
             chosen = Arguments(name, f, argnums, args, kwargs)
             aux: list[Any] = []
             function = _first_of_pair(chosen.f, aux) if has_aux else chosen.f
-            y, pull = pulling(asked, function, chosen.args, chosen.kwargs, chosen.positions)
+            y, pull = value_and_pull(asked, function, chosen.args, chosen.kwargs, chosen.positions)
             xbars = pull(_seed(name, f, y), True)
             if xbars and type(xbars[0]) is ZeroTangent:
                 _warn_if_independent(name, f, pull, xbars)

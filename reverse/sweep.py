@@ -78,7 +78,9 @@ def forward_factor(partial: Callable, args: tuple) -> Any:
     return factor
 
 
-def pulled(partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tuple | None) -> Any:
+def times_partial(
+    partial: Callable | None, args: tuple, ybar: Tangentlike, shape: tuple | None
+) -> Any:
     """Multiply ``ybar`` by a partial, and sum it to the shape of what was broadcast."""
     if partial is None:
         return ybar if shape is None else unbroadcast(ybar, shape)
@@ -195,9 +197,9 @@ def sweep(
                 accumulate(b, xbar)
         elif size == BROADCAST:
             a, partial, shape, b, partial_b, shape_b, args, _ = entry
-            accumulate(a, pulled(partial, args, ybar, shape))
+            accumulate(a, times_partial(partial, args, ybar, shape))
             if b is not None:
-                accumulate(b, pulled(partial_b, args, ybar, shape_b))
+                accumulate(b, times_partial(partial_b, args, ybar, shape_b))
         elif size == READ:
             pull_item(entry, ybar, cotangents)
         else:

@@ -100,11 +100,11 @@ class Tape(Engine):
         """Pull cotangents back; see ``sweep.sweep``."""
         cotangents = self.cotangents(self)
         try:
-            return self.passed(sweep, cotangents, seeds, inputs, last)
+            return self.run_over_entries(sweep, cotangents, seeds, inputs, last)
         finally:
             cotangents.left()
 
-    def passed(self, go: Callable[..., list[Any]], *args: object) -> list[Any]:
+    def run_over_entries(self, go: Callable[..., list[Any]], *args: object) -> list[Any]:
         """Go through the entries, back or forward, while captured values are read as numbers."""
         if self.watch.arrays:
             self.watch.check()

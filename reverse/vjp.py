@@ -252,7 +252,7 @@ def vjp(
     try:
         primals = tuple(map(taken_input, primals))
         asked = as_asked(config, zero)
-        y, pull = pulling(asked, opening(f, primals), primals, {}, range(len(primals)))
+        y, pull = value_and_pull(asked, opening(f, primals), primals, {}, range(len(primals)))
         return y, PullbackAt(f, primals, pull, taken(y))
     except BaseException as error:
         trim_traceback(error)
@@ -309,7 +309,7 @@ def _another_handle(xbar: Tangentlike) -> Any:
     return for_receiver(xbar) if isinstance(xbar, Traced) else xbar
 
 
-def pulling(
+def value_and_pull(
     config: RuleConfig, f: Function, args: tuple, kwargs: dict, positions: Any
 ) -> tuple[Any, Callable[[Any, bool], list]]:
     """Return the value, and ``pull(ybar, last)`` giving a raw cotangent for each position."""
@@ -347,5 +347,5 @@ def transposed(
     def run(*values: Value) -> list:
         return program.run(list(values))
 
-    _, pull = pulling(config, run, zeros, {}, range(len(zeros)))
+    _, pull = value_and_pull(config, run, zeros, {}, range(len(zeros)))
     return lambda ybars: pull(ybars, False)

@@ -379,7 +379,7 @@ def map_leaves(f: Callable[[Any], Any], x: Value) -> Any:
 
 
 def replaced(f: Callable[[Any], Any], x: Value) -> Any:
-    """Do the same, but leave containers as they are in which nothing is replaced."""
+    """Rebuild ``x`` with ``f`` applied to every leaf; where nothing is replaced it stays itself."""
     if type(x) in LEAVES:
         return f(x)
     if is_flat(x):

@@ -8,7 +8,7 @@
 
 /* Classes of rules, and of a block on its way through a rule. */
 static PyTypeObject *LINEAR_RULE, *BILINEAR_RULE, *BLOCK;
-static Py_ssize_t AT_ONCE, FUNCTION, IDLES, NOT_OF_TANGENTS; /* of rules */
+static Py_ssize_t SHORTCUT, FUNCTION, IDLES, NOT_OF_TANGENTS; /* of rules */
 static Py_ssize_t BLOCK_VALUES;                              /* of blocks */
 
 /* Functions of Python that the rules are applied by. */
@@ -27,7 +27,7 @@ register_linear(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!OOO", &PyType_Type, &linear, &PyType_Type, &bilinear,
                           &settings, &shares, &view)
         || offset_of(linear, "constants", &NOT_OF_TANGENTS) < 0
-        || offset_of(linear, "at_once", &AT_ONCE) < 0 || offset_of(linear, "f", &FUNCTION) < 0
+        || offset_of(linear, "shortcut", &SHORTCUT) < 0 || offset_of(linear, "f", &FUNCTION) < 0
         || offset_of(linear, "idles", &IDLES) < 0) {
         return NULL;
     }
@@ -66,10 +66,10 @@ register_blocks(PyObject *module, PyObject *args)
 static PyObject *
 evaluated(const LinearCall *call, PyObject *f, PyObject *x, PyObject *z)
 {
-    PyObject *at_once = SLOT(call->kind, AT_ONCE);
-    if (at_once != NULL && PyTuple_CheckExact(at_once)
-        && PyTuple_GET_ITEM(at_once, 0) == (PyObject *)Py_TYPE(x)) {
-        f = PyTuple_GET_ITEM(at_once, 1);
+    PyObject *shortcut = SLOT(call->kind, SHORTCUT);
+    if (shortcut != NULL && PyTuple_CheckExact(shortcut)
+        && PyTuple_GET_ITEM(shortcut, 0) == (PyObject *)Py_TYPE(x)) {
+        f = PyTuple_GET_ITEM(shortcut, 1);
     }
     PyObject *stack[3] = {NULL, x, z};
     size_t count = z == NULL ? 1 : 2;

@@ -39,7 +39,7 @@ from ..tracing.classes.own_classes import (
     numbers_of,
 )
 from ..tracing.classes.own_numbers import number_in, turn_of
-from ..tracing.explained import explain
+from ..tracing.foreign_errors import explain
 from ..tracing.funnel import array_of, body, call, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
 from ..tracing.no_rule import missing_rule, runs_in_python

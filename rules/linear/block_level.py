@@ -184,7 +184,7 @@ class BlockLevel(BlocksLevel, TangentLevel):
         return x if isinstance(x, AbstractZero) else Block(self.spread(x))
 
     def array(self, block: Value) -> BlockArray:
-        """Return the same as an array, also where it has no axes.
+        """Return the traced array whose values are ``block``: an array, also where it has no axes.
 
         Raises
         ------

@@ -265,7 +265,7 @@ def _by_declaration(kind: Any, f: Function, args: tuple, options: dict) -> Any:
         return NotImplemented
     (x,) = args
     shifts = {name: x.axes(options.get(name, default)) for name, default in kind.axes.items()}
-    for_type, quick = kind.at_once
+    for_type, quick = kind.shortcut
     return (quick if type(x.values) is for_type else f)(x.values, **options | shifts)
 
 

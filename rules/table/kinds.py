@@ -28,10 +28,10 @@ from ..tracing.level import ONE, Traced, innermost, is_traced, strip_all
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
 from ..tracing.writing import mark_views
-from .at_once import at_once
 from .operands import as_computed, as_numpys, has_lists
 from .partials import first, second
 from .pullback import fit_tangent
+from .shortcuts import shortcut
 from .strength import for_config
 from .structural_zeros import Masked, unmask, zeroed
 from .sums import unbroadcast
@@ -40,7 +40,7 @@ from .sums import unbroadcast
 class Kind(Bound):
     """Base class. ``count`` is how many leading arguments the kind differentiates."""
 
-    __slots__ = ("at_once", "f", "line", "strong")
+    __slots__ = ("f", "line", "shortcut", "strong")
     strong: "Kind"  # which does the same with strong zeros, once it was asked for
     count: int
     label = "rule"
@@ -66,11 +66,11 @@ class Kind(Bound):
         super().__init__(count, keywords)
         self.f = f
         self.line = line
-        self.at_once = at_once(f)
+        self.shortcut = shortcut(f)
 
     def evaluate(self, f: Function, args: tuple, kwargs: dict) -> Value:
         """Return the value, with the derivative that it has at the levels further out."""
-        for_type, quick = self.at_once
+        for_type, quick = self.shortcut
         return (quick if args and type(args[0]) is for_type else f)(*args, **kwargs)
 
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:

@@ -89,7 +89,7 @@ class LinearRule(Kind):
             if y is not NotImplemented:
                 return y
         value = x.primal if isinstance(x, Traced) and x.at_level is level else strip(x, level)
-        for_type, quick = self.at_once
+        for_type, quick = self.shortcut
         y = (quick if type(value) is for_type else f)(value, **options)  # as ``evaluate`` does
         if type(y) is np.float64:
             return level.apply_kind(self, f, args, options, (value,), y)

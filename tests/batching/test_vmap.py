@@ -189,6 +189,12 @@ def test_an_error_is_that_of_the_item():
         cr.vmap(np.linalg.inv)(np.zeros((2, 3, 3)))
 
 
+def test_systems_of_which_each_item_has_its_own_go_in_one_call():
+    a, b = np.eye(3) * 3.0 + XS[:2, None, :1] * 0.1, np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 0.0]])
+    expected = [np.linalg.solve(*pair) for pair in zip(a, b, strict=True)]
+    np.testing.assert_allclose(cr.vmap(np.linalg.solve)(a, b), expected)  # and no BatchWarning
+
+
 def test_shapes_that_differ_are_refused():
     with pytest.raises(cr.BatchError, match=r"(?s)different shapes.*cr\.map"):
         cr.vmap(lambda x: x[x > 0])(XS)

@@ -180,6 +180,9 @@ def test_entries_scattered_at_equal_distances(index, wrapped):
         made = Recorded(f, POINTS[0]).by(way)
         for x in POINTS:
             assert not differences(run(made, (x,))[1], f(x), ulps=0.0)
+    distances = set(np.diff(index % 12).tolist())
+    native = scatter in Recorded(f, POINTS[0]).functions("many")
+    assert native == (len(distances) <= 1 and 0 not in distances)
 
 
 def counts(x):

@@ -111,6 +111,21 @@ def test_what_is_kept_sees_traced_values(name, monkeypatch):
         assert cr.grad(cr.grad(f))(0.7) == pytest.approx(slope(cr.grad(f), 0.7), rel=1e-5)
 
 
+def test_what_keeps_no_function_of_numpy_stays_the_same_one():
+    made = module_of(
+        """
+        import functools
+        def twice(x): return 2 * x
+        PAIR, CALL = (twice, 2.0), functools.partial(twice, 3.0)
+        """,
+        "adopted_kept",
+    )
+    pair, call = made.PAIR, made.CALL
+    with cr.adopt(made):
+        assert made.PAIR is pair
+        assert made.CALL is call
+
+
 def test_all_is_taken_back():
     made = module_of(KEPT, "adopted_kept")
     before = {name: part for name, part in vars(made).items() if name != "__builtins__"}

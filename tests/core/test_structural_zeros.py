@@ -114,3 +114,15 @@ def test_numeric_zeros_get_no_such_treatment():
         assert cr.jvp(f, (0.0,), (1.0,))[1] != 0.0
     with np.errstate(all="ignore"):
         assert cr.grad(lambda x: 1 / (1 / x))(np.float64(0.0)) != 0.0
+
+
+def test_what_a_part_is_written_over_sends_nothing_back_in_second_derivatives():
+    def f(x):
+        y = np.sqrt(x)
+        y[1:] = 2.0 * x[1:]
+        return np.sum(y**2)
+
+    x = np.array([4.0, 0.0])
+    with np.errstate(divide="ignore"):
+        for second in (cr.hessian(f), cr.jacrev(cr.grad(f)), cr.jacfwd(cr.grad(f))):
+            np.testing.assert_array_equal(second(x), [[0.0, 0.0], [0.0, 8.0]])

@@ -13,7 +13,7 @@ from test_every_rule import CASES, EVERY, Case, like
 import chainrules as cr
 from chainrules.forward.linearize import push_blocks
 from chainrules.reverse.forward_sweep import push_recording
-from chainrules.reverse.vjp import REVERSE, Recording, pulling
+from chainrules.reverse.vjp import REVERSE, Recording, value_and_pull
 from chainrules.rules import Block
 from chainrules.rules.linear.jacobians import GivenDirections, leaves, pull_all
 
@@ -65,7 +65,7 @@ def test_blocks(f):
             if rows is not None:
                 ydots = push_blocks(case, case.numbers, blocks, cr.ForwardConfig())
                 agree(ydots, stacked(rows), case, "forward")
-            y, pull = pulling(REVERSE, case, case.numbers, {}, range(len(case.numbers)))
+            y, pull = value_and_pull(REVERSE, case, case.numbers, {}, range(len(case.numbers)))
             if type(getattr(pull, "__self__", None)) is not Recording:
                 continue
             one = functools.partial(pull, last=False)

@@ -1,6 +1,7 @@
 """Loops in segments: what reverse mode keeps, what is lifted out of closures, what is refused."""
 
 import functools
+import itertools
 import subprocess
 import sys
 import tracemalloc
@@ -276,6 +277,20 @@ def test_engines_that_are_called_back_at_every_step(function, args):
     one, whole = (cr.frule(c, tangents, function, *args) for c in (config, cr.ForwardConfig()))
     for a, b in zip(leaves(one[1]), leaves(whole[1]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+@pytest.mark.parametrize("options", [{}, {"initial": 0.4}], ids=str)
+def test_pythons_accumulate_is_called_back_at_every_step(options):
+    config, call = OneStepAtATime(), (itertools.accumulate, XS, mix)
+    one, whole = (cr.rrule(c, *call, **options) for c in (config, cr.ReverseConfig()))
+    assert list(itertools.accumulate(XS, mix, **options)) == list(one[0])
+    ybar = 1.0 + np.arange(len(one[0]))
+    np.testing.assert_allclose(one[1](ybar)[1], whole[1](ybar)[1], rtol=1e-13)
+    tangents = (cr.NoTangent(), XS, cr.NoTangent())
+    one, whole = (cr.frule(c, tangents, *call, **options) for c in (config, cr.ForwardConfig()))
+    first = len(options)  # it does not move
+    np.testing.assert_allclose(list(one[1])[first:], list(whole[1])[first:], rtol=1e-13)
+    assert {mix} == set(config.calls)
 
 
 # ---- what is lifted -------------------------------------------------------------------------

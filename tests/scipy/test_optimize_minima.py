@@ -288,6 +288,14 @@ def test_constraints_with_exact_derivatives():
     np.testing.assert_allclose(cr.jacrev(solve)(a), expected, rtol=1e-6)
 
 
+def test_the_hessian_of_constraints_is_weighed_by_their_multipliers():
+    curved = optimize.NonlinearConstraint(
+        lambda x: np.stack([x[0] ** 2 * x[1], x[1] ** 3]), 0.0, 1.0, hess="ad"
+    )
+    found = curved.hess(np.array([0.5, 2.0]), np.array([3.0, -1.0]))
+    np.testing.assert_allclose(found, [[12.0, 3.0], [3.0, -12.0]])
+
+
 def test_constraints_of_the_older_names():
     def line(x, a):
         return np.sum((x - a) ** 2)

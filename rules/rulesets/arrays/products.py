@@ -235,28 +235,21 @@ def tensordot_right(ybar, a, b, axes=2):
 def tensordot_block(a, b, axes=2):
     if type(a) is Block and type(b) is Block:
         return NotImplemented
-    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
-    if isinstance(axes, int | np.integer):
-        axes = range(rank_a - axes, rank_a), range(axes)
-    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
+    of_a, of_b, a_free, _ = contracted(a, b, axes)
     if type(a) is Block:
-        return np.tensordot(a.values, b, (shifted(of_a, rank_a), of_b))
-    y = np.tensordot(a, b.values, (of_a, shifted(of_b, rank_b)))
-    return np.moveaxis(y, rank_a - len(of_a), 0)
+        return np.tensordot(a.values, b, (shifted(of_a, a.rank), of_b))
+    y = np.tensordot(a, b.values, (of_a, shifted(of_b, b.rank)))
+    return np.moveaxis(y, len(a_free), 0)
 
 
 def tensordot_pattern(a, b, axes=2):
-    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
-    if isinstance(axes, int | np.integer):
-        axes = range(rank_a - axes, rank_a), range(axes)
-    of_a, of_b = [(k,) if isinstance(k, int | np.integer) else tuple(k) for k in axes]
-    term_a = list(string.ascii_lowercase[:rank_a])
-    term_b = list(string.ascii_uppercase[:rank_b])
+    of_a, of_b, a_free, b_free = contracted(a, b, axes)
+    term_a = string.ascii_lowercase[: len(of_a) + len(a_free)]
+    term_b = list(string.ascii_uppercase[: len(of_b) + len(b_free)])
     for i, j in zip(of_a, of_b):
         term_b[j] = term_a[i]
-    free = [x for k, x in enumerate(term_a) if k not in {i % rank_a for i in of_a}]
-    free += [x for x in term_b if x.isupper()]
-    return einsum_pattern(f"{''.join(term_a)},{''.join(term_b)}->{''.join(free)}", a, b)
+    free = [term_a[k] for k in a_free] + [term_b[k] for k in b_free]
+    return einsum_pattern(f"{term_a},{''.join(term_b)}->{''.join(free)}", a, b)
 
 
 for _tensordot in (np.tensordot, np.linalg.tensordot):

@@ -142,15 +142,17 @@ def push_fold(config: Any, f: Any, fdot: Any, items: list, dots: list) -> tuple:
     return unzip(pushed, 2)
 
 
-def record_fold(config: Any, f: Any, items: list) -> tuple[list, Callable]:
-    """Return the carried values, and what pulls one cotangent for each back to ``f`` and items."""
+def record_over(config: Any, f: Any, first: tuple, xs: Any) -> tuple[list, Callable]:
+    """Return the carried values, and what pulls cotangents back: to ``f``, ``xs`` and ``first``."""
+    items = list(xs)
+    sequence, items = Sequence(xs, len(items)), [*first, *items]
     carries, pullbacks = items[:1], []
     for x in items[1:]:
         carry, pullback = rrule_via_ad(config, f, carries[-1], x)
         carries.append(carry)
         pullbacks.append(pullback)
 
-    def pull_fold(carrybars: list) -> tuple[Any, list]:
+    def pull(carrybars: list) -> tuple[Any, Any, list]:
         fbars, itembars = [], []
         carrybar: Any = ZERO
         for pullback, bar in zip(reversed(pullbacks), reversed(carrybars)):
@@ -158,9 +160,10 @@ def record_fold(config: Any, f: Any, items: list) -> tuple[list, Callable]:
             fbars.append(fbar)
             itembars.append(itembar)
         itembars += [add(carrybar, bar) for bar in carrybars[:1]]
-        return sum_of_fbars(f, fbars), itembars[::-1]
+        bars = itembars[::-1]
+        return sum_of_fbars(f, fbars), sequence.collect(bars[len(first) :]), bars[: len(first)]
 
-    return carries, pull_fold
+    return carries, pull
 
 
 def with_tangents(first: tuple, firstdot: list, xs: Any, xsdot: Any) -> tuple[list, list]:
@@ -189,15 +192,12 @@ def reduce_frule(config: HasForwardsMode, tangents, reduce, f, xs, *given, initi
 @rrule.register(functools.reduce)
 def reduce_rrule(config: HasReverseMode, reduce, f, xs, *given, initial=NO_INITIAL):
     xs, given = released((xs, given))
-    first, items = given or at_first(initial), list(xs)
-    sequence = Sequence(xs, len(items))
-    carries, pull_fold = record_fold(config, f, [*first, *items])
+    carries, pull = record_over(config, f, given or at_first(initial), xs)
     y, zeros = last_of(carries), [ZERO] * (len(carries) - 1)
 
     def reduce_pullback(ybar):
-        fbar, bars = pull_fold([*zeros, ybar])
-        xsbar = sequence.collect(bars[len(first) :])
-        return NoTangent(), fbar, xsbar, *bars[: len(given)]
+        fbar, xsbar, firstbar = pull([*zeros, ybar])
+        return NoTangent(), fbar, xsbar, *firstbar[: len(given)]
 
     return y, reduce_pullback
 
@@ -217,16 +217,13 @@ def accumulate_frule(
 @rrule.register(accumulate)
 def accumulate_rrule(config: HasReverseMode, accumulate, f, xs, *given, initial=NO_INITIAL):
     xs, given = released((xs, given))
-    first, items = given or at_first(initial), list(xs)
-    sequence = Sequence(xs, len(items))
-    carries, pull_fold = record_fold(config, f, [*first, *items])
+    carries, pull = record_over(config, f, given or at_first(initial), xs)
     form = form_of(xs)
     results = ResultStructure(carries, form)
 
     def accumulate_pullback(ybar):
-        fbar, bars = pull_fold(results.split(ybar))
-        xsbar = sequence.collect(bars[len(first) :])
-        return NoTangent(), fbar, xsbar, *bars[: len(given)]
+        fbar, xsbar, firstbar = pull(results.split(ybar))
+        return NoTangent(), fbar, xsbar, *firstbar[: len(given)]
 
     return gather(carries, form, xs), accumulate_pullback
 
@@ -249,14 +246,11 @@ def itertools_accumulate_rrule(
     config: HasReverseMode, accumulate, iterable, *given, func=None, initial=None
 ):
     (f,) = given or (func or operator.add,)
-    first, items = () if initial is None else (initial,), list(iterable)
-    sequence = Sequence(iterable, len(items))
-    carries, pull_fold = record_fold(config, f, [*first, *items])
+    carries, pull = record_over(config, f, () if initial is None else (initial,), iterable)
     results = ResultStructure(carries, list)
 
     def itertools_accumulate_pullback(ybar):
-        fbar, bars = pull_fold(results.split(ybar))
-        xsbar = sequence.collect(bars[len(first) :])
+        fbar, xsbar, _ = pull(results.split(ybar))
         return NoTangent(), xsbar, *[fbar][: len(given)]
 
     return carries, itertools_accumulate_pullback

@@ -105,13 +105,18 @@ def matrix_norm_along(x, ord, axis, keepdims):
     return np.expand_dims(y, axis) if keepdims else y
 
 
+def every_axis(x, axis):
+    """Return the axes that an option names, counted from the first; None names all."""
+    rank = np.ndim(x)
+    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
+    return tuple(k % rank for k in axes)
+
+
 @composed(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False):
     if axis is None and ord is None:
         return euclidean(x, keepdims=True) if keepdims else euclidean(x)
-    rank = np.ndim(x)
-    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
-    axes = tuple(k % rank for k in axes)
+    axes = every_axis(x, axis)
     if len(axes) == 1:
         return vector_norm_along(x, ord, axes[0], keepdims)
     if len(axes) == 2:
@@ -126,10 +131,8 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 @composed(np.linalg.vector_norm)
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    rank = np.ndim(x)
-    axes = range(rank) if axis is None else axis if type(axis) is tuple else (axis,)
-    axes = tuple(k % rank for k in axes)
+    axes = every_axis(x, axis)
     kept = [n for k, n in enumerate(np.shape(x)) if k not in axes]
-    moved = np.moveaxis(x, axes, range(len(kept), rank))
+    moved = np.moveaxis(x, axes, range(len(kept), np.ndim(x)))
     y = vector_norm_along(np.reshape(moved, (*kept, -1)), ord, len(kept), False)
     return np.expand_dims(y, axes) if keepdims else y

@@ -34,7 +34,7 @@ def fourier(f, own):
 
 
 def fourier_of_several(f, own, default):
-    """Do the same of a transform along several axes."""
+    """Compose ``f`` of the transform ``own`` of scipy.fft along several axes."""
 
     @composed(f, value="own")
     def transform(x, shape=None, axes=default, overwrite_x=False):
@@ -87,7 +87,7 @@ def cosines_or_sines(f, own, inverse):
 
 
 def cosines_or_sines_of_several(f, own, inverse):
-    """Do the same of a transform along several axes."""
+    """Compose ``f`` along several axes of the transform ``own`` of scipy.fft, by its type."""
 
     @composed(f, value="own")
     def transform(x, type=2, shape=None, axes=None, norm=None, overwrite_x=False):

@@ -119,11 +119,38 @@ def valued(method):
     @functools.wraps(method)
     def with_own_value(self, *args, **kwargs):
         own = own_value(self.own, name, args, kwargs)
-        if asks:
-            return with_values(method(self, *args, own=own, **kwargs), own)
-        return with_values(method(self, *args, **kwargs), own)
+        options = {"own": own, **kwargs} if asks else kwargs
+        return with_values(method(self, *args, **options), own)
 
     return with_own_value
+
+
+def following(*names):
+    """Decorator: these methods of a class of SciPy's, or a mixin, see traced arguments.
+
+    Those of the object that ``followed()`` gives, which has rules, then answer in their place.
+    """
+
+    def define(cls):
+        for name in names:
+            setattr(cls, name, following_method(cls, name))
+        return cls
+
+    return define
+
+
+def following_method(cls, name):
+    def method(self, *args, **kwargs):
+        asked = getattr(self, "is_followed", is_any_traced)
+        of = self.followed() if asked(*args, *kwargs.values()) else super(cls, self)
+        return getattr(of, name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def is_any_traced(*args):
+    return innermost(args) is not None
 
 
 class TracedFunction:
@@ -159,6 +186,7 @@ def as_array_in(x):
     return parts.values[0] if parts is not None and len(parts.values) == 1 else x
 
 
+@following("__call__")
 class Interpolates(metaclass=StandIn):
     """A mixin. ``formula(*args, **kwargs)``, of the constructor, returns a function of points.
 
@@ -185,11 +213,6 @@ class Interpolates(metaclass=StandIn):
     def followed(self):
         args, kwargs = self._made_of
         return type(self).traced(super().__call__, type(self).formula(*args, **kwargs))
-
-    def __call__(self, *args, **kwargs):
-        if innermost((*args, *kwargs.values())) is None:
-            return super().__call__(*args, **kwargs)
-        return self.followed()(*args, **kwargs)
 
 
 class Refuses(metaclass=StandIn):

@@ -87,12 +87,12 @@ def boxcox_by_power(log, p):
 
 
 def from_zero(y, x, p):
-    """At ``x = 0``, where ``y = -1 / p``."""
+    """Partial of ``boxcox``, at ``x = 0``, where ``y = -1 / p``, too."""
     return np.where(x == 0, -y / or_one(p), boxcox_by_power(np.log(or_one(x)), p))
 
 
 def from_minus_one(y, x, p):
-    """The same of ``boxcox1p`` at ``x = -1``."""
+    """Partial of ``boxcox1p``, at ``x = -1``, where ``y = -1 / p``, too."""
     end = x == -1
     return np.where(end, -y / or_one(p), boxcox_by_power(special.log1p(np.where(end, 0.0, x)), p))
 

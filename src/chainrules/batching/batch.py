@@ -83,7 +83,7 @@ class Batch:
         """Run all items, and return their results, ``Stacked`` where they depend on the item."""
         if self.count == 0:
             return map_leaves(none_of, self._of_no_item())
-        parts = self.run()
+        parts = self.checked_ways()
         if len(parts) == 1:
             _, y, level = parts[0]
             if level is None:  # one item by itself
@@ -126,7 +126,7 @@ class Batch:
                 return True
         return False
 
-    def run(self) -> list[tuple]:
+    def checked_ways(self) -> list[tuple]:
         """Return, for each way, the places of its items, what ``f`` gave, and its level.
 
         Raises
@@ -134,7 +134,7 @@ class Batch:
         BatchError
             If ``f`` gives an array of a class of its own, whose stack is none.
         """
-        done = self._run()
+        done = self.run_ways()
         for _, y, _ in done:
             for leaf in (y,) if type(y) is BatchedNumber else iterate_leaves(y):
                 cls = type(leaf)
@@ -148,7 +148,7 @@ class Batch:
                     )
         return done
 
-    def _run(self) -> list[tuple]:
+    def run_ways(self) -> list[tuple]:
         self.generators = Generators(self.f, self.call)
         if batch_lowerings and recordings and self.ways > 1 and _is_recorded():
             try:

@@ -78,7 +78,7 @@ class BatchValues(BlocksLevel):
         return batched
 
     def array(self, block: Value) -> Any:
-        """Return the same as an array, also where it has no axes."""
+        """Return the batched array whose items are in ``block``, also where they have no axes."""
         batched = BatchedArray()
         batched.base_and_path = None
         batched.at_level = self

@@ -74,14 +74,14 @@ class Compiled:
 
     def clear(self) -> None:
         """Forget all recordings; the next call makes a new one."""
-        self.kinds: dict[Hashable, CacheEntry] = {}
+        self.kinds: dict[Hashable, CacheEntry] = {}  # by the kind of arguments
         self.beside = CacheEntry(None)  # what was lost where it captures what a transform traces
         self.quick: Quick | None = None  # of the last call
         self.counted = CountedIntegers()
         self.losses = Losses()
 
     def __repr__(self) -> str:
-        count = sum(kind.recordings for kind in self.kinds.values())
+        count = sum(entry.recordings for entry in self.kinds.values())
         return f"<compiled {name_of(self.f)}: {count} recording{'s' * (count != 1)}>"
 
     def __reduce__(self) -> Any:
@@ -108,10 +108,10 @@ class Compiled:
                 last is not None
                 and not kwargs
                 and last.same(*args)
-                and last.captured is last.kind.captured
+                and last.captured is last.entry.captured
                 and (last.others is None or last.others_same())
             ):
-                key, kind, values = last.key, last.kind, list(args)
+                key, entry, values = last.key, last.entry, list(args)
             else:
                 last = None
                 try:
@@ -120,23 +120,23 @@ class Compiled:
                     if innermost((args, kwargs)) is not None:
                         return self._inside(args, kwargs)
                     return self._plainly(args, kwargs, str(error))
-                kind = self.kinds.get(key)
-                if kind is None or kind.root is None or kind.captured.changed():
+                entry = self.kinds.get(key)
+                if entry is None or entry.root is None or entry.captured.changed():
                     return self._first(key, values, args, kwargs)
-            recording: RecordedPath | None = kind.root
+            recording: RecordedPath | None = entry.root
             while recording is not None:
                 if recording.constants.changed():
                     break
                 try:
                     missed, y = recording.run(values)
                 except Exception as error:
-                    return self._failed(kind, key, error, args, kwargs)
+                    return self._failed(entry, key, error, args, kwargs)
                 if missed is None:
                     recording.replayed += 1
                     if recording.replayed >= recording.review:
-                        return self._reviewed(kind, recording, values, y, args, kwargs)
+                        return self._reviewed(entry, recording, values, y, args, kwargs)
                     if last is None and not kwargs:
-                        self.quick = kind.quickly(key, args, values)
+                        self.quick = entry.quickly(key, args, values)
                     return y
                 recording = recording.others.get(missed)
             return self._first(key, values, args, kwargs)
@@ -148,43 +148,43 @@ class Compiled:
 
     def _first(self, key: Hashable, values: list, args: tuple, kwargs: dict) -> Any:
         """Record one more way through the function, if it can be."""
-        kind, begin = self.kinds.get(key), time.thread_time()
+        entry, begin = self.kinds.get(key), time.thread_time()
         counts = self.check and is_hardly_replayed(self.kinds.values(), COUNTED)
-        if kind is None and self.counted.note(args, counts):
+        if entry is None and self.counted.note(args, counts):
             return self._anew(args, kwargs)
-        if kind is None or not kind.reason:
-            kinds = [*self.kinds.values(), self.beside]
-            if self.losses.declines(self.f, key, kinds, kind, (args, kwargs)):
+        if entry is None or not entry.reason:
+            entries = [*self.kinds.values(), self.beside]
+            if self.losses.declines(self.f, key, entries, entry, (args, kwargs)):
                 return self._plainly(args, kwargs, self.losses.reason)
-        if kind is None:
+        if entry is None:
             if self.fallback != "error" and self.losses.waits(key, self.kinds.values()):
                 return self.f(*args, **kwargs)
             while len(self.kinds) >= CACHE_ENTRIES:
                 self._forget(next(iter(self.kinds)))
-            kind = self.kinds.setdefault(key, CacheEntry(*captured_of(self.f, key, self.frozen)))
-        elif not kind.reason and (changed := kind.changed()):
-            kind.restarts += 1
-            if kind.restarts > RESTARTS:
-                kind.refuse(
-                    f"what it captures has changed {kind.restarts} times, last {changed}; give it "
+            entry = self.kinds.setdefault(key, CacheEntry(*captured_of(self.f, key, self.frozen)))
+        elif not entry.reason and (changed := entry.changed()):
+            entry.restarts += 1
+            if entry.restarts > RESTARTS:
+                entry.refuse(
+                    f"what it captures has changed {entry.restarts} times, last {changed}; give it "
                     "as an argument"
                 )
             else:
-                kind.restart(*captured_of(self.f, key, self.frozen))
-        if kind.captured is not None and kind.captured.traced:
+                entry.restart(*captured_of(self.f, key, self.frozen))
+        if entry.captured is not None and entry.captured.traced:
             return self._beside_transform(key, begin, args, kwargs)
-        if not kind.reason and kind.recordings >= self.paths:
-            kind.close(kind.too_many(self.paths))
-        if kind.reason:
-            return self._plainly(args, kwargs, kind.reason)
+        if not entry.reason and entry.recordings >= self.paths:
+            entry.close(entry.too_many(self.paths))
+        if entry.reason:
+            return self._plainly(args, kwargs, entry.reason)
         if self.unrolls or not (self.progress or is_watched()):
             plainly = UnrollingRecorder if self.unrolls else Recorder
-            return self._recorded(kind, key, values, args, kwargs, plainly)
+            return self._recorded(entry, key, values, args, kwargs, plainly)
         from .record.progress_bar import ProgressRecorder, bar
 
         with bar(name_of(self.f), self.progress) as shown:
             new = functools.partial(ProgressRecorder, shown)
-            return self._recorded(kind, key, values, args, kwargs, new)
+            return self._recorded(entry, key, values, args, kwargs, new)
 
     def _anew(self, args: tuple, kwargs: dict) -> Any:
         """Answer a call without the recordings so far, since other integers are inputs now."""
@@ -192,22 +192,22 @@ class Compiled:
         return self(*args, **kwargs)
 
     def _forget(self, key: Hashable) -> None:
-        """Let go of a kind, with its machine code; replays that are under way still hold it."""
+        """Let go of an entry, with its machine code; replays that are under way still hold it."""
         forgotten, last = self.kinds.pop(key, None), self.quick
-        if last is not None and last.kind is forgotten:
+        if last is not None and last.entry is forgotten:
             self.quick = None
 
     def _recorded(
         self,
-        kind: CacheEntry,
+        entry: CacheEntry,
         key: Hashable,
         values: list,
         args: tuple,
         kwargs: dict,
         new: Callable[..., Recorder],
     ) -> Any:
-        captured, begin, eager = kind.captured, time.thread_time(), None
-        kind.attempts += 1
+        captured, begin, eager = entry.captured, time.thread_time(), None
+        entry.attempts += 1
         lower_loops(Compiled)
         before = process_generators()
         try:
@@ -217,31 +217,32 @@ class Compiled:
             raise
         except UnsuitedLoopError:
             self.unrolls = True
-            return self._recorded(kind, key, values, args, kwargs, UnrollingRecorder)
+            return self._recorded(entry, key, values, args, kwargs, UnrollingRecorder)
         except Exception as error:
             if captured.traced:
                 return self._beside_transform(key, begin, args, kwargs)
-            if not isinstance(error, NotRecordable) and kind.changed():
+            if not isinstance(error, NotRecordable) and entry.changed():
                 raise  # what it does besides has been done, and is not done twice
             if self.counted.give_up():
                 return self._anew(args, kwargs)
             if isinstance(error, NotRecordable):
-                kind.forgiven = True  # what would happen twice
-                check_effects(self.f, kind, before)
+                entry.forgiven = True  # what would happen twice
+                check_effects(self.f, entry, before)
             y = again(self.f, args, kwargs, error)  # if the error is its own, it comes again
-            kind.close(str(error) if isinstance(error, NotRecordable) else repr(error))
-            kind.lost += time.thread_time() - begin
-            self._refuse(kind.reason)
+            entry.close(str(error) if isinstance(error, NotRecordable) else repr(error))
+            entry.lost += time.thread_time() - begin
+            self._refuse(entry.reason)
             return y
         if captured.traced:
             return self._beside_transform(key, begin, args, kwargs)
-        if check_effects(self.f, kind, before):
+        if check_effects(self.f, entry, before):
             # A cache that has been filled is no change the next time; a counter is.
-            kind.recapture(*captured_now(captured))
-            kind.lost += time.thread_time() - begin
-            if kind.reason:
+            entry.recapture(*captured_now(captured))
+            entry.lost += time.thread_time() - begin
+            if entry.reason:
                 raise CompileError(
-                    f"{name_of(self.f)} keeps what it computes: {kind.reason}.\n  return it instead"
+                    f"{name_of(self.f)} keeps what it computes: {entry.reason}.\n"
+                    "  return it instead"
                 )
             return y
         if self.check:
@@ -249,7 +250,7 @@ class Compiled:
             given = digests(values)
             expected, eager = timed(lambda: evaluated(self.f, args, kwargs))
             if digests(values) != given:
-                self._close(kind, OVERWRITES)
+                self._close(entry, OVERWRITES)
                 return expected
             if not agree(y, expected) and rounds_as_numpy(recorder):
                 _, y = Replay(recorder, output, shares=False).run(values)
@@ -257,7 +258,7 @@ class Compiled:
                 if self.counted.give_up():
                     return self._anew(args, kwargs)
                 self._close(
-                    kind,
+                    entry,
                     "it gave something else while it was recorded (does it ask for type(x), "
                     "or return values in objects, functions or generators?)",
                 )
@@ -271,18 +272,18 @@ class Compiled:
             return expected
         if recording is None:
             self._close(
-                kind, "a replay gave something else than the recording, which is our mistake"
+                entry, "a replay gave something else than the recording, which is our mistake"
             )
         else:
             recording.by_numpy = functools.partial(exact_replay, recorder, output)
             recording.settle(time.thread_time() - begin, eager, fastest(captured.changed))
             # The quick way was made for what was captured before.
-            kind.captured = copy.copy(captured)
+            entry.captured = copy.copy(captured)
             recording.example = example_of(values, args, kwargs)
             try:
-                kind.add(recording, values)
+                entry.add(recording, values)
             except UnsuitedLoopError:  # in a recording that is asked where they part
-                self._unroll(kind, key)
+                self._unroll(entry, key)
             for effect in sorted(captured.notes):
                 self._warn(
                     f"it {effect}, which is seen while it is recorded and checked, and not in "
@@ -290,9 +291,9 @@ class Compiled:
                 )
         return y
 
-    def _close(self, kind: CacheEntry, reason: str) -> None:
-        kind.close(reason)
-        self._refuse(kind.reason)
+    def _close(self, entry: CacheEntry, reason: str) -> None:
+        entry.close(reason)
+        self._refuse(entry.reason)
 
     def _beside_transform(self, key: Hashable, begin: float, args: tuple, kwargs: dict) -> Any:
         """Answer where the function captures a traced value, as beside a transform under way."""
@@ -320,7 +321,7 @@ class Compiled:
 
     def _reviewed(
         self,
-        kind: CacheEntry,
+        entry: CacheEntry,
         recording: RecordedPath,
         values: list,
         y: Any,
@@ -330,16 +331,16 @@ class Compiled:
         """Compare a first replay with the function, and later ones with the time it takes."""
         recording.review = max(FIRST_REVIEW, 2 * recording.review)
         if not recording.checked:
-            return self._checked(kind, recording, y, args, kwargs)
+            return self._checked(entry, recording, y, args, kwargs)
         replay = functools.partial(self, *args, **kwargs)
         slower = slower_replays(recording, replay, lambda: evaluated(self.f, args, kwargs))
         if slower:
-            kind.refuse(slower)
+            entry.refuse(slower)
             self._refuse(slower)
         return y
 
     def _checked(
-        self, kind: CacheEntry, recording: RecordedPath, y: Any, args: tuple, kwargs: dict
+        self, entry: CacheEntry, recording: RecordedPath, y: Any, args: tuple, kwargs: dict
     ) -> Any:
         """Compare the first replay of a recording with the function itself."""
         recording.checked, by_numpy, recording.by_numpy = True, recording.by_numpy, None
@@ -358,29 +359,29 @@ class Compiled:
         if self.counted.give_up():
             self.kinds, self.quick = {}, None
             return expected
-        kind.refuse(
+        entry.refuse(
             "its second call gave something else than a replay of its first: it does not depend on"
             " its arguments and on what it captures alone (a clock, a file, a count of calls?)"
         )
-        self._refuse(kind.reason)
+        self._refuse(entry.reason)
         return expected
 
     def _failed(
-        self, kind: CacheEntry, key: Hashable, error: Exception, args: tuple, kwargs: dict
+        self, entry: CacheEntry, key: Hashable, error: Exception, args: tuple, kwargs: dict
     ) -> Any:
         """Answer where a replay has failed: nearly always, as the function itself would."""
         y = again(self.f, args, kwargs, error)
         if isinstance(error, UnsuitedLoopError):
-            self._unroll(kind, key)
+            self._unroll(entry, key)
             return y
-        kind.refuse(f"a replay failed, where the function does not: {error!r}")
-        self._refuse(kind.reason)
+        entry.refuse(f"a replay failed, where the function does not: {error!r}")
+        self._refuse(entry.reason)
         return y
 
-    def _unroll(self, kind: CacheEntry, key: Hashable) -> None:
+    def _unroll(self, entry: CacheEntry, key: Hashable) -> None:
         """Begin anew, with each round of a loop recorded by itself."""
         self.unrolls = True
-        kind.restart(*captured_of(self.f, key, self.frozen))
+        entry.restart(*captured_of(self.f, key, self.frozen))
 
     # ---- without recordings ---------------------------------------------------------------------
 
@@ -406,7 +407,7 @@ class Compiled:
         if kwargs or not all(map(is_number_or_array, args)) or may_capture_traced(self):
             return self.f(*args, **kwargs)
         counts = tuple((k, x) for k, x in enumerate(args) if type(x) is int)
-        if counts:  # they have no derivative, and belong to the kind
+        if counts:  # they have no derivative, and belong to the key
             rest = tuple([x for x in args if type(x) is not int])
             return with_counts(self, counts)._inside(rest, {})
         if self.foreign is None:

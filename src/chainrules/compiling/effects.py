@@ -27,27 +27,27 @@ def captured_of(f: Callable, key: Hashable, frozen: bool) -> tuple[Any, str]:
         return None, str(error)
 
 
-def check_effects(f: Callable, kind: CacheEntry, before: tuple) -> bool:
+def check_effects(f: Callable, entry: CacheEntry, before: tuple) -> bool:
     """Refuse a function that does more than compute what it returns; forgive it once.
 
     Raises
     ------
     CompileError
     """
-    drawn = kind.captured.drawn()
+    drawn = entry.captured.drawn()
     if drawn or process_generators() != before:
-        kind.drop()
+        entry.drop()
         raise CompileError(
             f"{name_of(f)} draws random numbers ({drawn or 'np.random, or random'}), which"
             " would be the same at every call.\n"
             "  draw them outside, and give them as an argument"
         )
-    changed = kind.changed()
+    changed = entry.changed()
     if changed:
-        kind.drop()
-        if not kind.forgiven:
+        entry.drop()
+        if not entry.forgiven:
             return True
-        kind.recapture(*captured_now(kind.captured))
+        entry.recapture(*captured_now(entry.captured))
         raise CompileError(
             f"{name_of(f)} changes what it captures ({changed}), which would happen at "
             "its first call only.\n  return it instead"

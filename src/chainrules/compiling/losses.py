@@ -34,14 +34,14 @@ class Losses:
     def __init__(self) -> None:
         self.declined = 0  # calls that were not recorded, since that has cost too much
         self.reason = ""  # why, which is said once
-        self.met: dict[int, None] = {}  # by hash: kinds that came once
+        self.met: dict[int, None] = {}  # by hash: keys that came once
 
-    def waits(self, key: Hashable, kinds: Collection[CacheEntry]) -> bool:
-        """Say whether a kind that is not recorded yet has to come again."""
+    def waits(self, key: Hashable, entries: Collection[CacheEntry]) -> bool:
+        """Say whether a key that is not recorded yet has to come again."""
         if hash(key) in self.met:
             del self.met[hash(key)]
             return False
-        if not is_hardly_replayed(kinds, FEW_RECORDINGS):
+        if not is_hardly_replayed(entries, FEW_RECORDINGS):
             return False
         if len(self.met) >= CACHE_ENTRIES:
             del self.met[next(iter(self.met))]
@@ -52,8 +52,8 @@ class Losses:
         self,
         f: Callable,
         key: Hashable,
-        kinds: list[CacheEntry],
-        kind: CacheEntry | None,
+        entries: list[CacheEntry],
+        entry: CacheEntry | None,
         call: tuple,
     ) -> bool:
         """Say whether a call, its arguments and keywords, is not recorded, for ``reason``.
@@ -62,44 +62,50 @@ class Losses:
         """
         again = hash(key) in self.met
         if again or self.declined % RECONSIDERED == 0:
-            many = not again and len(kinds) + len(self.met) >= WASTED_KINDS
-            if not loses_time(kinds) and not (many and is_hardly_replayed(kinds, FEW_RECORDINGS)):
+            many = not again and len(entries) + len(self.met) >= WASTED_KINDS
+            if not loses_time(entries) and not (
+                many and is_hardly_replayed(entries, FEW_RECORDINGS)
+            ):
                 self.declined = 0
                 return False
-            self.reason = self.reason or why_it_loses(f, kinds, kind, *call)
+            self.reason = self.reason or why_it_loses(f, entries, entry, *call)
         self.declined += 1
         return True
 
 
-def loses_time(kinds: Collection[CacheEntry]) -> bool:
+def loses_time(entries: Collection[CacheEntry]) -> bool:
     """Say whether recordings have taken more time than they saved, and than is allowed."""
-    attempts = sum(kind.attempts for kind in kinds)
-    return attempts >= FEW_RECORDINGS and sum(kind.loss() for kind in kinds) > LOSS_ALLOWED
+    attempts = sum(entry.attempts for entry in entries)
+    return attempts >= FEW_RECORDINGS and sum(entry.loss() for entry in entries) > LOSS_ALLOWED
 
 
-def is_hardly_replayed(kinds: Collection[CacheEntry], fewest: int) -> bool:
+def is_hardly_replayed(entries: Collection[CacheEntry], fewest: int) -> bool:
     """Say whether there are so many recordings at least, and fewer replays."""
-    made = [path for kind in kinds for path in kind.all_recordings()]
+    made = [path for entry in entries for path in entry.all_recordings()]
     return len(made) >= fewest and sum(path.replayed for path in made) < len(made)
 
 
 def why_it_loses(
-    f: Callable, kinds: Collection[CacheEntry], kind: CacheEntry | None, args: tuple, kwargs: dict
+    f: Callable,
+    entries: Collection[CacheEntry],
+    entry: CacheEntry | None,
+    args: tuple,
+    kwargs: dict,
 ) -> str:
     """Say what makes a function be recorded anew, and what to write instead.
 
-    ``kind`` is that of the call, if there was one of its kind before.
+    ``entry`` is that of the call, if it has one yet.
     """
-    if not any(other.recordings for other in kinds):
+    if not any(other.recordings for other in entries):
         return (
             "what it captures holds traced values, which are no constants, and looking for a way "
             "to record it took longer than was saved; return what it keeps in objects, or give "
             "what it captures as an argument"
         )
     begin = "nearly each call was recorded anew, which took longer than replays have saved"
-    if kind is not None and kind.root is not None:
-        return f"{begin}: {kind.parting()}"
-    examples = [path.example for other in kinds for path in other.all_recordings()]
+    if entry is not None and entry.root is not None:
+        return f"{begin}: {entry.parting()}"
+    examples = [path.example for other in entries for path in other.all_recordings()]
     example = next((x for x in reversed(examples) if x is not None), None)
     changes = [] if example is None else list(_changes(f, example, (args, kwargs)))
     if not changes:

@@ -23,7 +23,7 @@ _C_ORDER, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400  # flags of NumPy
 class Quick(NamedTuple):
     """Guards for calls of one kind: ``same`` of the arguments, and ``others`` if needed."""
 
-    kind: Any
+    entry: Any
     key: Hashable
     captured: Captured
     same: Callable[..., bool]

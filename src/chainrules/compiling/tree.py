@@ -95,7 +95,7 @@ class CacheEntry:
         self.restarts = 0
         self.forgiven = False  # a first change of what is captured
         self.reason = reason
-        self.quick: Quick | None = None  # without the kind, which holds it
+        self.quick: Quick | None = None  # without the entry, which holds it
         self.asked: Captured | None = None  # with which a quick way was last looked for
 
     @property
@@ -154,7 +154,7 @@ class CacheEntry:
         """Return the quick way for calls of this kind, if there is one."""
         if self.asked is not self.captured:
             self.asked, self.quick = self.captured, quick(self.captured, key, args, values)
-        return None if self.quick is None else self.quick._replace(kind=self)
+        return None if self.quick is None else self.quick._replace(entry=self)
 
     def all_recordings(self) -> Iterator[RecordedPath]:
         """Yield the recordings of the tree, the first one first."""

@@ -14,7 +14,7 @@ from ..batching import vmap
 from ..batching.batched import is_batched
 from ..config import ExchangeError, user_line
 from ..forward.jvp import FORWARD
-from ..reverse.vjp import REVERSE, for_user, pulling
+from ..reverse.vjp import REVERSE, for_user, value_and_pull
 from ..rules import (
     NoTangent,
     Traced,
@@ -183,7 +183,9 @@ class Pull(Derivative):
     def at(self, xs: tuple) -> Callable[[tuple, bool], tuple]:
         """Return the pullback at a point: of cotangents, and whether these are the last."""
         moving = [xs[i] for i in self.argnums]
-        _, pull = pulling(REVERSE, self.restricted(xs), tuple(moving), {}, range(len(moving)))
+        _, pull = value_and_pull(
+            REVERSE, self.restricted(xs), tuple(moving), {}, range(len(moving))
+        )
 
         def pull_back(ybars: tuple, last: bool) -> tuple:
             ybars = tuple(map(conjugate, ybars)) if self.transpose else ybars

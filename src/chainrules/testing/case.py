@@ -142,7 +142,7 @@ class Case:
         return self.look(self.line(direction))
 
     def look(self, line: DirectionalFunction) -> Diagnosis:
-        """The same for a line at hand."""
+        """Diagnose the function along this line."""
         with quiet():
             return diagnose(line, line.epsilon)
 

@@ -36,7 +36,7 @@ def run_item(call: SharedCall, data: Any, own: tuple) -> tuple:
 
 
 def run_aside(call: SharedCall, data: Any, own: tuple) -> tuple:
-    """Do the same in the memory of the caller, where what ``f`` leaves behind might be read."""
+    """Evaluate an item in the memory of the caller, where what ``f`` leaves behind may be read."""
     return value_via_ad(call.config, partial(call.h, data), call.shared, own)
 
 

@@ -154,7 +154,7 @@ def answer(own, equations, u):
     y, p = equations.apart(u)
     yp = equations.fun(equations.x, y, p)
     result.x = equations.x
-    result.y, result.yp = with_values(y, own.y), with_values(yp, own.yp)
+    result.y, result.yp = with_values((y, yp), (own.y, own.yp))
     result.p = None if own.p is None else with_values(p, own.p)
     c = hermite_coefficients(result.x, np.transpose(y), np.transpose(yp))
     result.sol = TracedPPoly(with_values(c, own.sol.c), result.x, own.sol.extrapolate, own.sol.axis)

@@ -64,7 +64,7 @@ class RightHandSide:
         return numbers_or_state(self.bind(*parameters)(t, y))
 
     def slopes(self, ts, states, parameters):
-        """The same at several times and states."""
+        """The slopes at several times and states."""
         rhs = self.bind(*parameters)
         return [numbers_or_state(rhs(t, y)) for t, y in zip(ts, states)]
 
@@ -313,9 +313,7 @@ class Answer:
         if own.t_events is not None:
             result.t_events, result.y_events, last = traced_events(self)
         if self.count:
-            t, y = self.times_and_states(last)
-            result.t = with_values(t, own.t)
-            result.y = with_values(y, own.y)
+            result.t, result.y = with_values(self.times_and_states(last), (own.t, own.y))
         if own.sol is not None:
             result.sol = solution
         return result

@@ -131,7 +131,7 @@ def pulled_integrand(config, f):
 
 
 def pulled_by_number(config, f):
-    """Return the same for one real parameter: its derivative, for which no tape is needed."""
+    """Return what ``zbar`` pulls back to one real parameter: by its derivative, without a tape."""
 
     def fbar(t, zbar, parameter):
         _, zdot = frule_via_ad(config, (NoTangent(), ZERO, 1.0), f, t, parameter)

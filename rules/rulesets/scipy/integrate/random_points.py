@@ -43,7 +43,7 @@ def qmc_quad(func, a, b, *, n_estimates=8, n_points=1024, qrng=None, log=False):
         means.append(np.mean(as_array(func(a[:, None] + share * (b - a)[:, None]))))
     estimates = volume * np.stack(means)
     error = np.std(estimates, ddof=1) / np.sqrt(n_estimates)
-    return type(own)(with_values(np.mean(estimates), own[0]), with_values(error, own[1]))
+    return type(own)(*with_values((np.mean(estimates), error), (own[0], own[1])))
 
 
 INSTEAD = {"qmc_quad": settling(qmc_quad)}

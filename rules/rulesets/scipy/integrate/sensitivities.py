@@ -71,7 +71,7 @@ def jacobians(config, f, ts, states, parameters, columns):
 
 
 def jacobians_of_all(config, f, ts, states, parameters, columns):
-    """The same, of any number of states."""
+    """The slopes of any number of states, and their Jacobians, some states at a time."""
     step = SLOPES_AT_ONCE
     parts = [
         jacobians(config, f, ts[i : i + step], states[i : i + step], parameters, columns)

@@ -38,7 +38,7 @@ class Weights:
         return np.reshape(h * np.ones_like(x), (-1, 1)) * self.inside(x)
 
     def inside(self, x):
-        """The same at fractions ``x`` of a step of length one."""
+        """The weights of the slopes at fractions ``x`` of a step of length one."""
         factors = [x]
         for i in range(1, len(self.powers)):
             factors.append(factors[-1] * (1 - x if self.alternating and i % 2 else x))

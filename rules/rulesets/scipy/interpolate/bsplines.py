@@ -23,7 +23,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, own_value, refuse_derived, scipys_object, valued
+from ..traced_objects import as_float, following, own_value, refuse_derived, scipys_object, valued
 from .piecewise import over, refuse, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
@@ -137,10 +137,11 @@ def values(t, c, k, xp, nu):
     return with_values(values_by_recurrence(t, c, k, xp, nu), own)
 
 
-def padded(c, own):
-    """``c`` with rows of zeros, as many as SciPy has, and SciPy's numbers."""
-    missing = len(own) - np.shape(c)[0]
-    return with_values(np.concatenate([c, np.zeros((missing, *np.shape(c)[1:]))]), own)
+def padded(c, own, by_last=False):
+    """``c`` with as many rows as SciPy's ``own``: the others are zeros, or the last again."""
+    missing = len(own) - np.shape(c)[0], *np.shape(c)[1:]
+    rest = np.broadcast_to(c[-1:], missing) if by_last else np.zeros(missing)
+    return np.concatenate([c, rest])
 
 
 class Spline(NamedTuple):
@@ -204,7 +205,8 @@ class TracedBSpline:
         t, c, k = self.tck
         for _ in range(nu):
             t, c, k = differentiated(t, c, k)
-        return type(self)(t, padded(c, own), k, self.extrapolate, self.axis)
+        c = with_values(padded(c, own), own)
+        return type(self)(t, c, k, self.extrapolate, self.axis)
 
     def antiderivative(self, nu=1):
         if nu <= 0:
@@ -213,8 +215,7 @@ class TracedBSpline:
         (own, extrapolate), (t, c, k) = library_value(derived_spline, given, {}), self.tck
         for _ in range(nu):
             t, c, k = integrated(t, c, k)
-        rest = np.broadcast_to(c[-1:], (len(own) - np.shape(c)[0], *np.shape(c)[1:]))
-        c = with_values(np.concatenate([c, rest]), own)
+        c = with_values(padded(c, own, by_last=True), own)
         return type(self)(t, c, k, extrapolate, self.axis)
 
     @valued
@@ -248,6 +249,7 @@ def traced_bspline(t, c, k, extrapolate=True, axis=0):
     return TracedBSpline(as_float(t), c, own.k, own.extrapolate, own.axis)
 
 
+@following("__call__", "integrate")
 class BSpline(interpolate.BSpline, metaclass=StandIn):
     """``scipy.interpolate.BSpline``, whose methods see traced values."""
 
@@ -259,16 +261,6 @@ class BSpline(interpolate.BSpline, metaclass=StandIn):
 
     def followed(self):
         return TracedBSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
-
-    def __call__(self, x, nu=0, extrapolate=None):
-        if innermost((x,)) is not None:
-            return self.followed()(x, nu, extrapolate)
-        return super().__call__(x, nu, extrapolate)
-
-    def integrate(self, a, b, extrapolate=None):
-        if innermost((a, b)) is not None:
-            return self.followed().integrate(a, b, extrapolate)
-        return super().integrate(a, b, extrapolate)
 
     @classmethod
     def basis_element(cls, t, extrapolate=True):

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import interpolate
 
 from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
-from ..traced_objects import as_float, refuse_derived
-from .bsplines import TracedBSpline, differentiated, integrated, seeing_points, values
+from ..traced_objects import as_float, following, refuse_derived
+from .bsplines import TracedBSpline, differentiated, integrated, padded, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
 from .piecewise import refuse
 
@@ -98,10 +98,7 @@ def stepped(f, step, tck, n):
     c = c[: np.shape(t)[0] - k - 1]
     for _ in range(n):
         t, c, k = step(t, c, k)
-    missing = len(own[1]) - np.shape(c)[0]
-    rest = c[-1:] if step is integrated else np.zeros((1, *np.shape(c)[1:]))
-    c = np.concatenate([c, np.broadcast_to(rest, (missing, *np.shape(c)[1:]))])
-    return with_values(t, own[0]), with_values(c, own[1]), own[2]
+    return with_values((t, padded(c, own[1], by_last=step is integrated), k), own)
 
 
 @composed(interpolate.splder)
@@ -139,67 +136,56 @@ INSTEAD = {
 # ---- fits ---------------------------------------------------------------------------------------
 
 
-def knots_through(x, xb, xe, k, own):
+def knots_through(x, xb, xe, k):
     """Knots of the spline through all samples."""
     half = (k + 1) // 2
     t = x if k % 2 else (x[1:] + x[:-1]) / 2
     inner = t[half : np.shape(t)[0] - half]
     xb, xe = (np.reshape(as_float(end), (1,)) for end in (xb, xe))
-    return with_values(np.concatenate([xb] * (k + 1) + [inner] + [xe] * (k + 1)), own)
+    return np.concatenate([xb] * (k + 1) + [inner] + [xe] * (k + 1))
 
 
-def curve(x, y, w, xb, xe, k, inner, own_t, own_c):
+def curve(x, y, w, xb, xe, k, inner, own_c):
     """Knots and coefficients of the spline through samples, or fitted with ``inner`` knots."""
     x, y = as_float(x), as_float(y)
     xb, xe = x[0] if xb is None else xb, x[-1] if xe is None else xe
-    n = len(own_t) - k - 1
     if inner is None:
-        t = knots_through(x, xb, xe, k, own_t)
+        t = knots_through(x, xb, xe, k)
         c = interpolating_coefficients(x, y, t, k, None)
     else:
         ends = [np.reshape(as_float(end), (1,)) for end in (xb, xe)]
         t = np.concatenate([ends[0]] * (k + 1) + [as_float(inner)] + [ends[1]] * (k + 1))
         w = np.ones(len(x)) if w is None else as_float(w)
-        c = least_squares(*rows_of(t, k, x), y, w, n)
-    c = np.concatenate([c, np.zeros((len(own_c) - n, *np.shape(c)[1:]))])
-    return with_values(t, own_t), with_values(c, own_c)
+        c = least_squares(*rows_of(t, k, x), y, w, np.shape(t)[0] - k - 1)
+    return t, padded(c, own_c)
 
 
-@composed(interpolate.splrep)
+@composed(interpolate.splrep, value="own")
 def splrep(x, y, w=None, xb=None, xe=None, k=3, task=0, s=None, t=None, full_output=0, per=0,
-           quiet=1):  # fmt: skip
-    given = x, y, w, xb, xe, k, task, s, t, full_output, per, quiet
-    own = library_value(interpolate.splrep, given, {})
+           quiet=1, *, own):  # fmt: skip
     s = 0.0 if s is None and w is None else s
     if per or task == 1:
         refuse("splrep with per or task=1", "write make_interp_spline(x, y, bc_type='periodic')")
     if t is None and (s is None or innermost((s,)) is not None or s != 0):
         refuse(f"splrep {SMOOTHING}", GIVE_KNOTS)
-    tck = own[0] if full_output else own
-    t, c = curve(x, y, w, xb, xe, k, t, tck[0], tck[1])
-    if full_output:
-        return (t, c, k), *own[1:]
-    return t, c, k
+    tck = *curve(x, y, w, xb, xe, k, t, own[0][1] if full_output else own[1]), k
+    return (tck, *own[1:]) if full_output else tck
 
 
-@composed(interpolate.splprep)
+@composed(interpolate.splprep, value="own")
 def splprep(x, w=None, u=None, ub=None, ue=None, k=3, task=0, s=None, t=None, full_output=0,
-            nest=None, per=0, quiet=1):  # fmt: skip
+            nest=None, per=0, quiet=1, *, own):  # fmt: skip
     """The parameter, where none is given, is the length of the chords up to each point."""
     if per or task or t is not None or full_output or s is None or s != 0:
         refuse(f"splprep {SMOOTHING} or with per, task, t or full_output", GIVE_KNOTS)
-    options = {"s": 0, "nest": nest, "quiet": quiet}
-    own = library_value(interpolate.splprep, (x, w, u, ub, ue, k), options)
-    (own_t, own_c, _), own_u = own
     x = as_float(array_of(x)).T
     if u is None:
         chords = np.linalg.norm(np.diff(x, axis=0), axis=1)
         lengths = np.concatenate([np.zeros(1), np.cumsum(chords)])
         u = lengths / lengths[-1]
         ub, ue = 0.0, 1.0
-    u = with_values(as_float(u), own_u)
-    t, c = curve(u, x, None, ub, ue, k, None, own_t, np.stack(own_c, axis=-1))
-    return [t, list(c.T), k], u
+    t, c = curve(u, x, None, ub, ue, k, None, own[0][1][0])
+    return [t, list(c.T), k], as_float(u)
 
 
 @functools.wraps(interpolate.make_splrep)
@@ -270,7 +256,7 @@ def knots_and_coefficients(name, *args):
 
 
 def traced_spline(own, x, y, w, bbox, k, inner, ext):
-    t, c = curve(x, y, w, *bbox, k, inner, *own)
+    t, c = with_values(curve(x, y, w, *bbox, k, inner, own[1]), own)
     return TracedUnivariateSpline((t, c, k), ext)
 
 
@@ -292,6 +278,7 @@ def of_least_squares(x, y, t, w=None, bbox=(None, None), k=3, ext=0, check_finit
     return traced_spline(own, x, y, w, bbox, k, t, ext)
 
 
+@following("__call__", "integral", "derivatives")
 class UnivariateMixin(metaclass=StandIn):
     """A mixin: points may be traced; ``made`` makes the object where the samples are."""
 
@@ -303,19 +290,6 @@ class UnivariateMixin(metaclass=StandIn):
 
     def followed(self):
         return TracedUnivariateSpline(self._eval_args, self.ext)
-
-    def __call__(self, x, nu=0, ext=None):
-        if innermost((x,)) is None:
-            return super().__call__(x, nu, ext)
-        return self.followed()(x, nu, ext)
-
-    def integral(self, a, b):
-        if innermost((a, b)) is None:
-            return super().integral(a, b)
-        return self.followed().integral(a, b)
-
-    def derivatives(self, x):
-        return super().derivatives(x) if innermost((x,)) is None else self.followed().derivatives(x)
 
     def derivative(self, n=1):
         own = super().derivative(n)

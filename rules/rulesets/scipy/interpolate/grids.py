@@ -12,9 +12,9 @@ from ..traced_objects import (
     Interpolates,
     TracedFunction,
     as_float,
+    following,
     refuse_derived,
     scipys_object,
-    valued,
 )
 from .bsplines import basis, differentiated
 from .bsplines import intervals as spline_intervals
@@ -287,28 +287,8 @@ def rectangle(x, y, z, bbox=(None,) * 4, kx=3, ky=3, s=0, maxit=20):
     return formula
 
 
-class BivariateMixin(metaclass=StandIn):
-    """A mixin of SciPy's bivariate splines: points may be traced."""
-
-    def __call__(self, x, y, dx=0, dy=0, grid=True):
-        if innermost((x, y)) is None:
-            return super().__call__(value(x), value(y), dx, dy, grid)
-        formula = functools.partial(bivariate_values, (*self.tck, *self.degrees))
-        return TracedFunction(super().__call__, formula)(x, y, dx, dy, grid)
-
-    def ev(self, xi, yi, dx=0, dy=0):
-        return self(xi, yi, dx, dy, grid=False)
-
-
-class TracedBivariate:
+class TracedBivariate(TracedFunction):
     """A spline, as SciPy's ``RectBivariateSpline``, some of whose numbers are traced."""
-
-    def __init__(self, own, formula):
-        self.own, self.formula = own, formula
-
-    @valued
-    def __call__(self, x, y, dx=0, dy=0, grid=True):
-        return self.formula(x, y, dx, dy, grid)
 
     def ev(self, xi, yi, dx=0, dy=0):
         return self(xi, yi, dx, dy, grid=False)
@@ -318,6 +298,15 @@ class TracedBivariate:
 
     def partial_derivative(self, dx, dy):
         refuse("RectBivariateSpline.partial_derivative", "write spline(x, y, dx, dy)")
+
+
+@following("__call__", "ev")
+class BivariateMixin(metaclass=StandIn):
+    """A mixin of SciPy's bivariate splines: points may be traced."""
+
+    def followed(self):
+        formula = functools.partial(bivariate_values, (*self.tck, *self.degrees))
+        return TracedBivariate(super().__call__, formula)
 
 
 class RectBivariateSpline(BivariateMixin, interpolate.RectBivariateSpline):

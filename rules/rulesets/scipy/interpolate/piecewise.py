@@ -24,7 +24,7 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, is_derived, own_value, scipys_object, valued
+from ..traced_objects import as_float, following, is_derived, own_value, scipys_object, valued
 from .systems import scattered
 
 
@@ -277,6 +277,7 @@ def polynomial_of(cls, state):
     return polynomial
 
 
+@following("__call__", "integrate", "solve", "extend")
 class Follows(metaclass=StandIn):
     """Mixin for SciPy's classes of piecewise polynomials: points and coefficients may be traced.
 
@@ -324,11 +325,6 @@ class Follows(metaclass=StandIn):
     def followed(self):
         return self._traced or TracedPPoly(self.c, self.x, self.extrapolate, self.axis)
 
-    def __call__(self, x, nu=0, extrapolate=None):
-        if self.is_followed(x):
-            return self.followed()(x, nu, extrapolate)
-        return super().__call__(x, nu, extrapolate)
-
     def derivative(self, nu=1):
         if self.is_followed():
             return self.construct_fast(*self.followed().derivative(nu).numbers)
@@ -338,21 +334,6 @@ class Follows(metaclass=StandIn):
         if self.is_followed():
             return self.construct_fast(*self.followed().antiderivative(nu).numbers)
         return super().antiderivative(nu)
-
-    def integrate(self, a, b, extrapolate=None):
-        if self.is_followed(a, b):
-            return self.followed().integrate(a, b, extrapolate)
-        return super().integrate(a, b, extrapolate)
-
-    def solve(self, y=0.0, discontinuity=True, extrapolate=None):
-        if self.is_followed(y):
-            return self.followed().solve(y, discontinuity, extrapolate)
-        return super().solve(y, discontinuity, extrapolate)
-
-    def extend(self, c, x):
-        if self.is_followed(c, x):
-            return self.followed().extend(c, x)
-        return super().extend(c, x)
 
 
 class PPoly(Follows, interpolate.PPoly):

@@ -9,8 +9,8 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import array_of, composed, innermost, is_traced, library_value, value, with_values
-from ..traced_objects import Interpolates, TracedFunction, as_float, valued
+from .... import array_of, composed, is_traced, library_value, value, with_values
+from ..traced_objects import Interpolates, TracedFunction, as_float, following, valued
 from .piecewise import over, refuse, to_axis
 from .systems import or_one
 
@@ -101,22 +101,13 @@ def barycentric(xi, yi=None, axis=0, *, wi=None, rng=None, random_state=None):
     return through(xi, yi, axis, library_value(spread_order, (xi,), {}))
 
 
+@following("derivatives", "derivative")
 class Polynomial(Interpolates):
     traced = TracedPolynomial
 
     def followed(self):
         args, kwargs = self._made_of
         return TracedPolynomial(self, type(self).formula(*args, **kwargs))
-
-    def derivatives(self, x, der=None):
-        if innermost((x,)) is None:
-            return super().derivatives(x, der)
-        return self.followed().derivatives(x, der)
-
-    def derivative(self, x, der=1):
-        if innermost((x,)) is None:
-            return super().derivative(x, der)
-        return self.followed().derivative(x, der)
 
 
 class KroghInterpolator(Polynomial, interpolate.KroghInterpolator):

@@ -129,4 +129,4 @@ def funm(A, func, disp=True):  # noqa: N803
     own = linalg.funm(value(A), lambda w: value(func(w)), disp)
     w, v = np.linalg.eig(A)
     y = (v * np.expand_dims(func(w + 0j), -2)) @ np.linalg.inv(v)
-    return with_values(y, own) if disp else (with_values(y, own[0]), own[1])
+    return with_values(y if disp else (y, own[1]), own)

@@ -258,8 +258,8 @@ def cosine_and_sine(angle):
         return special.cosdg(angle), special.sindg(angle)
     radians = angle * (np.pi / 180)
     plain = value(angle)
-    return (with_values(np.cos(radians), special.cosdg(plain)),
-            with_values(np.sin(radians), special.sindg(plain)))  # fmt: skip
+    own = special.cosdg(plain), special.sindg(plain)
+    return with_values((np.cos(radians), np.sin(radians)), own)
 
 
 def rotated(cval, x, coordinates, order, mode, prefilter, other):

@@ -53,17 +53,16 @@ def find_peaks(x, height=None, threshold=None, distance=None, prominence=None, w
     """Find peaks: their indices are constant, and their properties have derivatives."""
     options = height, threshold, distance, prominence, width, wlen, rel_height, plateau_size
     peaks, told = library_value(signal.find_peaks, (x, *options), {})
-    x = array(x)
+    x, found = array(x), {}
     if "peak_heights" in told:
-        told["peak_heights"] = with_values(getitem(x, peaks), told["peak_heights"])
+        found["peak_heights"] = getitem(x, peaks)
     for name, beside in (("left_thresholds", peaks - 1), ("right_thresholds", peaks + 1)):
         if name in told:
-            told[name] = with_values(getitem(x, peaks) - getitem(x, beside), told[name])
+            found[name] = getitem(x, peaks) - getitem(x, beside)
     if "prominences" in told:
         bases = told["left_bases"], told["right_bases"]
-        told["prominences"] = with_values(over_bases(x, peaks, *bases), told["prominences"])
+        found["prominences"] = over_bases(x, peaks, *bases)
         if "widths" in told:
-            found = widths(x, peaks, rel_height, told["prominences"], *bases)
-            for name, y in zip(("widths", "width_heights", "left_ips", "right_ips"), found):
-                told[name] = with_values(y, told[name])
-    return peaks, told
+            names = "widths", "width_heights", "left_ips", "right_ips"
+            found |= zip(names, widths(x, peaks, rel_height, found["prominences"], *bases))
+    return peaks, told | {name: with_values(y, told[name]) for name, y in found.items()}

@@ -44,7 +44,7 @@ class Multivariate:
             own = library_value(part, args, kwds)
             with np.errstate(divide="ignore", invalid="ignore"):
                 y = self.formulas[name](own, **given)
-            return with_values(np.reshape(y, np.shape(own)), own)
+            return with_values(y, own)
 
         return answers
 

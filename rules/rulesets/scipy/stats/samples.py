@@ -269,11 +269,9 @@ def directional_stats(samples, *, axis=0, normalize=True):
     own = stats.directional_stats(value(samples), axis=axis, normalize=normalize)
     x = np.moveaxis(floats(samples), axis, 0)
     middle = np.mean(x / length(x) if normalize else x, axis=0)
-    resultant = np.reshape(length(middle), np.shape(own.mean_resultant_length))
-    return type(own)(
-        with_values(middle / length(middle), own.mean_direction),
-        with_values(resultant, own.mean_resultant_length),
-    )
+    resultant = length(middle)
+    own_values = own.mean_direction, own.mean_resultant_length
+    return type(own)(*with_values((middle / length(middle), resultant), own_values))
 
 
 # ---- order, circles, entropy ---------------------------------------------------------------------

@@ -25,6 +25,7 @@ from .... import (
     with_values,
 )
 from ...arrays.ties import motion
+from ..traced_objects import valued
 
 VALUES = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
 INVERSES = ("ppf", "isf")
@@ -240,23 +241,20 @@ class Distribution:
         found = [(self.mean if m == "m" else self.var)(*placed) for m in "mv" if m in moments]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def moment(self, order, *args, **kwds):
+    @valued
+    def moment(self, order, *args, own, **kwds):
         if not traced_in(args, kwds):
-            return self.own.moment(order, *args, **kwds)
-        own = library_value(self.own.moment, (order, *args), kwds)
+            return own
         if order not in (0, 1, 2):
             raise refusal_of(self.own, "moment", "orders up to 2: mean and var have derivatives")
         mean = self.mean(*args, **kwds)
-        y = (1 + 0 * mean, mean, self.var(*args, **kwds) + mean * mean)[order]
-        return with_values(y, own)
+        return (1 + 0 * mean, mean, self.var(*args, **kwds) + mean * mean)[order]
 
-    def nnlf(self, theta, x):
-        if not traced_in((theta, x), {}):
-            return self.own.nnlf(theta, x)
-        own = library_value(self.own.nnlf, (theta, x), {})
-        if np.isinf(own):
-            return own  # impossible data
-        return with_values(-np.sum(self.logpdf(x, *theta)), own)
+    @valued
+    def nnlf(self, theta, x, *, own):
+        if np.isinf(own) or not traced_in((theta, x), {}):
+            return own  # infinite for impossible data
+        return -np.sum(self.logpdf(x, *theta))
 
     # ---- samples ------------------------------------------------------------------------------
 

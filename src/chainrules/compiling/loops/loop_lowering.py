@@ -30,9 +30,9 @@ from ..record.recording import ItemRecorder, UnrollingRecorder
 from ..record.state.captured_state import Captured
 from ..record.state.stateful import is_constant_code
 from . import derivatives  # noqa: F401 - its rules
-from .held import held_by
 from .layout import RECORDED, RowLayout, checked_form, form_of, plain, row_form
 from .native_loop import Items, NativeLoop, Step
+from .reachable import held_by
 from .ways import Layouts, native_way
 
 

@@ -26,8 +26,8 @@ from ..record.recorder import Recorder
 from ..record.recording import ItemRecorder, StepRecorder, foreign_in
 from ..record.state.captured_state import Captured
 from ..record.state.walk import parts_of
-from .held import are_same
 from .loop_run import LoopRun, capacity, dense
+from .reachable import are_same
 from .ways import Layouts, native_way, recorded
 
 

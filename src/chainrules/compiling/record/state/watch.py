@@ -139,12 +139,12 @@ class CodeWatch:
 
     def _add_inner(self) -> None:
         for inner in list(self.compiled.values()):
-            for kind in list(inner.kinds.values()):
-                if kind.captured is None:
+            for entry in list(inner.kinds.values()):
+                if entry.captured is None:
                     continue
-                for key, (code, names, modules) in list(kind.captured.entered.items()):
+                for key, (code, names, modules) in list(entry.captured.entered.items()):
                     if key not in self.inner:
-                        for f in kind.captured.functions.get(key, ()):
+                        for f in entry.captured.functions.get(key, ()):
                             self.captured.hold(f, code.co_name)
                         self.captured.enter(code, names, modules)
 

@@ -53,7 +53,7 @@ def _reduced(ufunc: np.ufunc) -> tuple[type, Callable]:
 
 
 # What these functions do in the end with an argument of a type, after asking what they were given.
-AT_ONCE: dict[Any, tuple[type, Callable]] = {
+SHORTCUTS: dict[Any, tuple[type, Callable]] = {
     np.sum: _reduced(np.add),
     np.prod: _reduced(np.multiply),
     np.max: _reduced(np.maximum),
@@ -75,6 +75,6 @@ AT_ONCE: dict[Any, tuple[type, Callable]] = {
 }
 
 
-def at_once(f: Function) -> tuple[type | None, Any]:
+def shortcut(f: Function) -> tuple[type | None, Any]:
     """Return the type of the first argument for which ``f`` has a quicker way, and that."""
-    return AT_ONCE.get(f, (None, None)) if type(f) is type(np.sum) else (None, None)
+    return SHORTCUTS.get(f, (None, None)) if type(f) is type(np.sum) else (None, None)

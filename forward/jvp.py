@@ -42,6 +42,7 @@ from ..rules.refusals.table import refusal
 from ..rules.shapes import FLOATS_AND_ARRAYS
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
+from ..rules.tracing.classes.own_arrays import opening
 from ..rules.tracing.level import innermost
 from ..rules.tracing.views import for_receiver
 from ..rules.tracing.watching import stops
@@ -233,7 +234,7 @@ def jvp(
     try:
         primals, checked = check_tangents(primals, tangents)
         asked: Any = as_asked(config, zero)
-        y, ydot = asked.frule_via_ad((NoTangent(), *checked), f, *primals)
+        y, ydot = asked.frule_via_ad((NoTangent(), *checked), opening(f, primals), *primals)
         return y, as_structured(y, ydot, for_receiver)
     except BaseException as error:
         trim_traceback(error)

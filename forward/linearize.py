@@ -30,6 +30,7 @@ from ..rules.linear.jacobians import (
 from ..rules.shapes import shape_of
 from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.project import ProjectTo
+from ..rules.tracing.classes.own_arrays import opening
 from ..rules.tracing.views import for_receiver
 from .jvp import FORWARD, check_numbers
 
@@ -76,7 +77,7 @@ def linearize(
     array([1., 2., 3.])
     """
     primals = tuple(map(taken_input, primals))
-    y, program = linear_program(as_asked(config, zero), f, primals)
+    y, program = linear_program(as_asked(config, zero), opening(f, primals), primals)
     return y, PushforwardAt(f, primals, program, taken(y))  # the caller may change y
 
 
@@ -131,7 +132,7 @@ LEAVES.add(PushforwardAt)  # what it holds are no inputs
 def push_blocks(f: Callable, primals: tuple, tangents: tuple, config: RuleConfig) -> Any:
     """Return the tangents of ``f``, with the directions as their first axis, as the given ones."""
     primals = tuple(map(taken_input, primals))
-    y, images = push_all(config, f, primals, _given(primals, tangents))
+    y, images = push_all(config, opening(f, primals), primals, _given(primals, tangents))
     return with_leaves(y, map(for_receiver, images))
 
 

@@ -20,6 +20,7 @@ from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
 from ..rules.tangents.fitting import as_float64_beside
 from ..rules.tangents.structural import derivative_like, is_one_number
+from ..rules.tracing.object_arrays import with_own_arrays
 from ..rules.tracing.running import is_running
 from ..rules.tracing.stop import value
 from .vjp import REVERSE, for_user, value_and_pull
@@ -122,7 +123,7 @@ def untitled_gradient(
         try:
             chosen = Arguments(name, f, argnums, args, kwargs)
             aux: list[Any] = []
-            function = _first_of_pair(f, aux) if has_aux else f
+            function = _first_of_pair(chosen.f, aux) if has_aux else chosen.f
             y, pull = value_and_pull(asked, function, chosen.args, chosen.kwargs, chosen.positions)
             xbars = pull(_seed(name, f, y), True)
             if xbars and type(xbars[0]) is ZeroTangent:
@@ -176,7 +177,7 @@ def _first_of_pair(f: Callable, aux: list) -> Callable:
         pair = f(*args, **kwargs)
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise refusal("no pair", f=name_of(f))
-        aux.append(pair[1])
+        aux.append(with_own_arrays(pair[1]))
         return pair[0]
 
     return first

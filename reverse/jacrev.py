@@ -83,7 +83,7 @@ def jacrev(
     def jacobian_of(*args: object, **kwargs: object) -> Any:
         chosen = Arguments("jacrev", f, argnums, args, kwargs)
         asked = as_asked(config or REVERSE_BLOCKS, zero)
-        y, pull = value_and_pull(asked, f, chosen.args, chosen.kwargs, chosen.positions)
+        y, pull = value_and_pull(asked, chosen.f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, known)
         return _reverse_jacobian(chosen, y, pull)
@@ -146,7 +146,7 @@ def jacobian(
         if not sparse and (few or any(map(is_lazy, directions.sources))):
             return forward_jacobian(chosen, config, zero, directions=directions)
         asked = as_asked(config or REVERSE_BLOCKS, zero)
-        y, pull = value_and_pull(asked, f, chosen.args, chosen.kwargs, chosen.positions)
+        y, pull = value_and_pull(asked, chosen.f, chosen.args, chosen.kwargs, chosen.positions)
         if sparse:
             return _sparse_reverse_jacobian(chosen, y, pull, backward)
         recording = getattr(pull, "__self__", None)  # None where a rule of ``f`` answered

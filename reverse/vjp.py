@@ -37,6 +37,7 @@ from ..rules.table.pullback import check_shape
 from ..rules.tangents.filled import in_class_of, zero_tangent
 from ..rules.tangents.project import gathered
 from ..rules.tangents.structural import child_tangents
+from ..rules.tracing.classes.own_arrays import opening
 from ..rules.tracing.views import for_receiver
 from .cotangents import own
 from .named_entries import pullback_under_way
@@ -251,7 +252,7 @@ def vjp(
     try:
         primals = tuple(map(taken_input, primals))
         asked = as_asked(config, zero)
-        y, pull = value_and_pull(asked, f, primals, {}, range(len(primals)))
+        y, pull = value_and_pull(asked, opening(f, primals), primals, {}, range(len(primals)))
         return y, PullbackAt(f, primals, pull, taken(y))
     except BaseException as error:
         trim_traceback(error)

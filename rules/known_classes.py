@@ -128,6 +128,8 @@ def table_of(cls: type) -> Table | None:
 
 # Containers of one number or array, whose derivatives are plain: see ``is_quantity``.
 quantities: set[type] = set()
+# Of these, what a result is as long as a transform runs; its caller is given what it stands for.
+passing: set[type] = set()
 
 
 def is_quantity(cls: type) -> bool:

@@ -42,6 +42,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Warnings": (
         "ConvergenceWarning", "IndependentOutputWarning", "RuleNeverAskedWarning",
         "RuleReplacedWarning", "RulesNotLoadedWarning", "CompileWarning", "BatchWarning",
+        "EntrywiseWarning",
     ),
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
 from ..signatures import name_of, positional, positional_names
 from ..table.keys import transformed
+from ..tracing.classes.own_arrays import opening
 from ..tracing.conversions import describe
 from ..tracing.funnel import content_of
 from .inputs import is_perturbable_input, taken_input
@@ -70,6 +71,7 @@ class Arguments:
                     )  # fmt: skip
             primals.append(x)
         self.args = tuple(given)
+        self.f = opening(f, self.args)
         self.primals = tuple(primals)
 
     @property

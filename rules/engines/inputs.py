@@ -33,7 +33,8 @@ from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import ZERO, AbstractZero
-from ..tracing.classes.own_classes import has_own_numbers, without_masks
+from ..tracing.classes.own_arrays import given
+from ..tracing.classes.own_classes import has_own_numbers, is_of_its_own, without_masks
 from ..tracing.conversions import describe
 from ..tracing.level import Traced
 from ..tracing.object_arrays import OBJECT, healed
@@ -124,9 +125,16 @@ def taken_input(x: Value) -> Any:
             raise refusal("foreign array", cls=named, importing=_importing(cls))
         if is_stand_in(part):
             raise refusal("stand-in for a number", cls=type(part).__name__)
-        if has_own_numbers(without_masks(part)):
-            raise refusal("array of an own class", cls=type(part).__name__)
-    return taken(replaced(without_masks, x))
+        if has_own_numbers(part) and part.dtype.kind not in "fciu":
+            raise refusal("array of an own class", cls=type(part).__name__, dtype=part.dtype)
+    return taken(replaced(_as_given, x))
+
+
+def _as_given(x: Value) -> Any:
+    x = without_masks(x)
+    if not is_of_its_own(x) or children(x) is not None:
+        return x
+    return given(x, healed(np.array(x, subok=False)))
 
 
 def _importing(cls: type) -> str:

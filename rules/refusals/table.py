@@ -206,12 +206,6 @@ REFUSALS = {
         "the derivative of a {x} came as a {cls}, which may have units or more that a {x} has not.",
         "compute with the number or the array in it, np.asarray(q) or q.magnitude; or with q first",
     ),
-    "result of an own class": Refusal(
-        "CR125",
-        LostDerivativeError,
-        "traced numbers in a {cls}, as the result of a function, have no derivative.",
-        "return {instead}",
-    ),
     "foreign array": Refusal(
         "CR126",
         LostDerivativeError,
@@ -235,10 +229,9 @@ REFUSALS = {
     "array of an own class": Refusal(
         "CR129",
         LostDerivativeError,
-        "an array of class {cls} cannot be differentiated: rules know nothing of what its "
-        "operators, its masks and the like mean.",
-        "give np.asarray(x); of a masked one np.ma.filled(x, 0.0), and the mask as an array by "
-        "itself: np.where(mask, 0.0, x)",
+        "an array of class {cls} and dtype {dtype} cannot be differentiated: its entries are no "
+        "numbers.",
+        "give an array of numbers; of named fields a dict of the fields",
     ),
     "rebuild computes": Refusal(
         "CR130",

@@ -15,6 +15,7 @@ from ...config import MissingRuleError, TangentError, user_line
 from ...config.thresholds import SPACES_KEPT
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold, is_flat
+from ..known_classes import passing
 from ..shapes import FLOAT64, dtype_of, is_foreign_array, shape_of, tangent_dtype
 from ..tracing.level import Traced, value
 from .fitting import cast, drop_singletons
@@ -398,7 +399,7 @@ def gathered(primal_type: type, keys: tuple) -> Callable[[list], Any]:
     def build(parts: list) -> Tangent | NoTangent:
         if parts and all(part is NO_TANGENT for part in parts):
             return NO_TANGENT
-        return structural(primal_type, keys, parts)
+        return parts[0] if primal_type in passing else structural(primal_type, keys, parts)
 
     return build
 

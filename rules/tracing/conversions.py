@@ -143,11 +143,13 @@ AS_IT_LIES = "write it by indices, x[np.arange(n)[:, None] - np.arange(n)] and t
 
 
 def refuse_reader_of_memory(x: Value) -> None:
-    """Refuse what would read the memory of ``x``, asking for an array two frames further out.
+    """Refuse what would read the memory of ``x``: the first to ask outside of ``__array__``.
 
     ``as_strided`` may have one whose objects lie as its numbers do: of eight bytes, and no view.
     """
     asking = sys._getframe(2)
+    while asking.f_code.co_name == "__array__" and asking.f_back is not None:  # a level's own
+        asking = asking.f_back
     name = _READ_MEMORY.get((asking.f_globals.get("__name__", ""), asking.f_code.co_name))
     if name is None:
         return

@@ -50,6 +50,12 @@ def explain(error: Exception) -> None:
         return
     if re.search(_EXITS, message) or _names_traced(message):
         met, instead = "a traced value, and takes plain numbers only", _KEEP
+    elif "isfinite" in message and any(_module(f) == "numpy.ma.core" for f, _ in passed_by(error)):
+        # It masks what is no number of a quotient, a power or a logarithm.
+        met, instead = (
+            "masked traced numbers, and cannot tell which are finite",
+            f"write {_NO_MASK}",
+        )
     elif re.search(_SIGNS, message) or (
         re.search(_OF_ARRAYS, message) and _module(_raising(error)).startswith("numpy.")
     ):

@@ -33,6 +33,7 @@ from .classes.other_classes import (
     refuse_answering,
     shows_array,
 )
+from .classes.own_arrays import returned
 from .classes.own_classes import is_masked_array, is_of_its_own, without_masks
 from .classes.own_numbers import as_of_python, number_in
 from .funnel import array_of, is_numpys
@@ -316,11 +317,17 @@ def result(y: Any) -> Any:
             # Of traced numbers Python makes whole ones: math.ceil, where NumPy's is a float.
             return plain.reshape(y.shape) + (0.0 if plain.dtype.kind in "iu" else 0)
         if type(y) is not np.ndarray and (numbers or holds_traced(np.asarray(y))):
-            masked = isinstance(y, np.ma.MaskedArray)
-            cls = f"{type(y).__name__}{' with masked entries' * masked}"
-            instead = "np.ma.filled(y, 0.0)" if masked else "np.asarray(y)"
-            raise refusal("result of an own class", cls=cls, instead=instead)
-    return healed(y)
+            return returned(y, plain.reshape(y.shape) if numbers else healed(entries_of(y)))
+    return healed(y if isinstance(y, np.ndarray) else with_own_arrays(y))
+
+
+def with_own_arrays(y: Any) -> Any:
+    """Return what a function returned, in which arrays of own classes are results by themselves."""
+    return replaced(_own_array, y) if may_need_healing(y) else y
+
+
+def _own_array(y: Any) -> Any:
+    return result(y) if is_of_its_own(y) and y.dtype is OBJECT else y
 
 
 def healed(x: Value) -> Any:

@@ -9,7 +9,7 @@ import builtins
 import copyreg
 import sys
 from collections.abc import Callable
-from types import GenericAlias
+from types import FunctionType, GenericAlias
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,13 @@ class _Seeing(_OfBuiltIn):
         for part in (*args, *options.values()):
             if type(part) not in _PLAIN and isinstance(part, Traced):
                 return self.of_traced(*args, **options)  # type: ignore[attr-defined]
+        own = getattr(type(x), f"__{self.original.__name__}__", None)
+        if isinstance(own, FunctionType) and len(args) == 1:
+            y = own(x)
+            if isinstance(y, Traced):
+                return self.of_traced(y)  # type: ignore[attr-defined]
+            if type(y) is self.original:
+                return y
         return self.original(*args, **options)
 
 

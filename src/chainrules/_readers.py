@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import Traced, all_settled, array_of, innermost
+from .rules import Traced, all_settled, array_of, dtype_of, innermost, value
 from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
+from .rules.known_classes import passing
 from .rules.tracing.object_arrays import (
     OBJECT,
     array_shown_by,
@@ -140,6 +141,8 @@ def _of_anything(f: Callable) -> Callable:
                 y = made_of_traced(*args, **kwargs)
                 return given if y is given.primal else y
         if level is not None:
+            if args and type(args[0]) in passing:
+                args = (array_shown_by(args[0]), *args[1:])
             return made_of_traced(*args, **kwargs)
         if args and a_run() is not None:
             shown = array_shown_by(args[0])
@@ -220,4 +223,10 @@ class Joining:
 
     def __getitem__(self, key: Any) -> Any:
         y = self._join[key]
-        return y if a_run() is None else buffer(healed(y))
+        if a_run() is None:
+            return y
+        y, plain = healed(y), value(key)
+        if innermost((y,)) is not None and innermost((plain,)) is None:
+            dtype = self._join[plain].dtype  # in which a number is weak, and an object is not
+            y = y if dtype_of(y) == dtype else y.astype(dtype)
+        return buffer(y)

@@ -79,8 +79,7 @@ def passes_inner(x):
     return cr.grad(lambda t: t * x)(1.0)
 
 
-class Own(np.ndarray):
-    """An array of a class that says nothing of what its operators mean."""
+RECORDS = np.rec.array([(1.0, 2.0), (3.0, 4.0)], dtype=[("a", float), ("b", int)])
 
 
 def objects(x):
@@ -337,13 +336,6 @@ CASES = {
         2.0 * X,
     ),
     "stand-in for a number": (grad(np.sum, Proxy(X)), grad(np.sum, Proxy(X).v), [1.0, 1.0]),
-    "result of an own class": (
-        lambda: cr.jvp(lambda x: np.ma.array([x[0], x[1]], mask=[0, 1]), (X,), (X,)),
-        lambda: cr.jvp(
-            lambda x: np.ma.filled(np.ma.array([x[0], x[1]], mask=[0, 1]), 0.0), (X,), (X,)
-        )[1],
-        [2.0, 0.0],
-    ),
     "foreign array": (grad(np.sum, Foreign()), grad(np.sum, np.asarray(Foreign())), [1.0, 1.0]),
     "own class": (
         grad(lambda x: np.sum(x / MASKED), X),
@@ -351,8 +343,8 @@ CASES = {
         [0.0, 0.25],
     ),
     "array of an own class": (
-        grad(np.sum, X.view(Own)),
-        grad(np.sum, np.asarray(X.view(Own))),
+        grad(lambda x: np.sum(x["a"]), RECORDS),
+        lambda: cr.grad(lambda x: np.sum(x["a"]))({"a": RECORDS["a"]})["a"],
         [1.0, 1.0],
     ),
     "rebuild computes": (grad(lambda b: np.sum(b.x**2), Total(X)), None, None),

@@ -43,6 +43,7 @@ mathematics, and what decides how exact a result is
     rules/rulesets/scipy/integrate/elementwise.py: FINEST SAME FINER
     rules/rulesets/scipy/integrate/events.py: ORDERS
     rules/rulesets/scipy/integrate/initial_values.py: FAR
+    rules/rulesets/scipy/integrate/meshes.py: PART MOTION RESOLVED TIGHTEST
     rules/rulesets/scipy/integrate/refined.py: ROUNDING
     rules/rulesets/scipy/integrate/runge_kutta.py: SAME
     rules/rulesets/scipy/integrate/series.py: TERMS FIRST_LEVEL LAST_LEVEL

@@ -9,6 +9,7 @@ import array
 import functools
 import gc
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from types import FunctionType
 from typing import Any, cast
 
@@ -150,6 +151,8 @@ def answer_of(ufunc: np.ufunc, operation: Callable, a: Any, b: Any, other: Any) 
         return ufunc(read_array(a), b) if other is a else ufunc(a, read_array(b))
     if other is a and (number := number_on_the_left(operation, a, b)) is not None:
         return operation(number, b)
+    if isinstance(other, Fraction) and issubclass(type_under(x), float):  # as Python has it
+        return operation(float(other), b) if other is a else operation(a, float(other))
     if not issubclass(type_under(x), np.ndarray | np.generic):
         return NotImplemented
     own = getattr(cls, "__array_ufunc__", None)

@@ -16,6 +16,7 @@ from scipy import integrate
 from .... import array_of, innermost, iterate_leaves, stop_gradient
 from ...functions.scan import recordings
 from ...functions.while_loop import while_lowerings
+from .meshes import MOTION, PART
 from .steps import Explicit
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # SciPy's: of the next step, and its bounds
@@ -32,10 +33,11 @@ def answer_type():
     return type(integrate.solve_ivp(lambda t, y: 0 * y, (0.0, 1.0), [0.0]))
 
 
-def controlled(given, state, t_span, y0, method, t_eval, options):
+def controlled(given, state, t_span, y0, method, t_eval, options, derived=True):
     """Return what ``solve_ivp`` returns, by a loop that a recording holds whole; else None.
 
     ``given`` are the user's function and its args, and ``state`` makes an array of what it gives.
+    Where derivatives are ``derived``, steps that do not serve them are left to others.
     """
     options = OPTIONS | options
     known = method in CONTROLLED and set(options) == set(OPTIONS) and recordings
@@ -64,7 +66,9 @@ def controlled(given, state, t_span, y0, method, t_eval, options):
 
     for lower in while_lowerings:
         found = lower(goes_on, functools.partial(control.step, rhs, stop), carry)
-        if found is not None and found[1][0] == stop:
+        if found is None or found[1][0] != stop:
+            continue
+        if not (derived and control.rests(found, stop - start)):
             return control.answer(found, extra, start)
     return None
 
@@ -158,6 +162,17 @@ class Control:
             return h * self.norm(errors[0])
         fifth, third = (self.norm(error) ** 2 for error in errors)
         return h * fifth / np.maximum(fifth + 0.01 * third, TINY) ** 0.5
+
+    def rests(self, found, span):
+        """Say what ``meshes.rests`` does of the steps that the loop took."""
+        count, (_, _, last, _, _), (_, hs, _, ys, _) = found
+        done = (np.arange(len(hs)) < count)[:, None]
+        states = stop_gradient(np.where(done, ys, last))
+        size = np.maximum(np.max(np.abs(states), axis=0), np.abs(last))
+        moved = np.maximum(np.max(states, axis=0), last) - np.minimum(np.min(states, axis=0), last)
+        longest = np.max(np.where(done[:, 0], hs, 0.0))
+        long = (longest > PART * span) & (longest <= 0.999 * self.longest)
+        return long & np.any(moved < MOTION * (self.atol + self.rtol * size))
 
     def answer(self, found, extra, start):
         """Return SciPy's answer, of the steps that the loop took."""

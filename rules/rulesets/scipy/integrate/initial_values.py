@@ -4,7 +4,7 @@ Of RK23, RK45, DOP853 and Radau it is the derivative of the steps that SciPy acc
 of BDF too, at the states that SciPy's Newton iteration ended with. For LSODA, and for BDF with many
 parameters or with times that are differentiated, the same problem is solved once more to the same
 tolerances, by DOP853, or by Radau where that takes too many steps: the derivative is that of this
-solution.
+solution. Where a solution rests the mesh is that of ``meshes``.
 """
 
 import functools
@@ -15,7 +15,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import NoSolutionError, user_line
-from .....config.thresholds import SLOPES_KEPT, STIFF_CALLS
+from .....config.thresholds import SLOPES_KEPT
 from .... import (
     TracedArray,
     TracedNumber,
@@ -33,6 +33,7 @@ from .controlled import controlled
 from .events import traced_events
 from .log import logged, mesh_of, solved_by
 from .march import StepPlan
+from .meshes import another_solution, beside_a_tangent
 from .quadrature import as_array, plainly, rebuilt, settling
 from .runge_kutta import Steps
 from .sensitivities import WithSlopes
@@ -78,10 +79,6 @@ class BoundField:
         return state(self.rhs(t, y))
 
 
-class _TooManyCallsError(Exception):
-    pass
-
-
 def plan_of(method, log, times, warn, everywhere=False):
     """Return the plan of the steps that ``method`` took, for values at ``times``."""
     mesh = mesh_of(log)
@@ -117,35 +114,6 @@ def moved_by(ydot, fun, args, slopes):
         return k
 
     return moved
-
-
-def another_solution(rhs, t_span, y0, calls, options, inside):
-    """Return a method that we know, and the steps that it took for the same problem."""
-    known = {"rtol", "atol", "max_step", "first_step", "jac", "jac_sparsity"}
-    options = {name: x for name, x in options.items() if name in known}
-    count = 0
-
-    def counted(t, y):
-        nonlocal count
-        count += 1
-        if count > STIFF_CALLS * calls + 100:
-            raise _TooManyCallsError
-        return rhs(t, y)
-
-    for method, f in ((integrate.DOP853, counted), (integrate.Radau, rhs)):
-        log = []
-        only = set() if method is integrate.Radau else {"jac", "jac_sparsity"}
-        given = {name: x for name, x in options.items() if name not in only}
-        try:
-            answer = solved_by(logged(method, log, inside), f, t_span, y0, **given)
-        except _TooManyCallsError:
-            continue
-        if answer.status == 0:
-            return method, log
-    raise NoSolutionError(
-        f"the problem was solved again for its derivative, in {user_line()}, and that failed: "
-        f"{answer.message}\n  use method='Radau'"
-    )
 
 
 def state(y):
@@ -204,7 +172,9 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     line, log = user_line(), []
     cls = scipys_own(method)
     if not (dense_output or vectorized) and events is options.get("jac") is None:
-        answer = controlled(build(*parameters), state, t_span, y0, cls, t_eval, options)
+        derived = not getattr(innermost((y0, *parameters)), "records", False)
+        given = build(*parameters)
+        answer = controlled(given, state, t_span, y0, cls, t_eval, options, derived)
         if answer is not None:
             return answer
     constants = {name: value(x) for name, x in options.items()}
@@ -257,12 +227,12 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     f = evaluator(build, vectorized)
     y0 = as_float(y0)
     took = cls, log
+    within = own.t if t_eval is None else value(array_of(t_eval))
     known = has_steps(cls) or (
         issubclass(cls, integrate.BDF) and follows_steps(len(log), y0, *t_span, parameters)
     )
     if not known:
         reached = log[0].t, log[-1].end
-        within = own.t if t_eval is None else value(array_of(t_eval))
 
         def run_again(known, level):
             rhs = plainly(evaluator(lambda: known, vectorized)(), (), "solve_ivp", line, level)
@@ -270,8 +240,11 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
             return another_solution(rhs, reached, value(y0), own.nfev, options, within)
 
         took = build.run_plain(run_again, "scipy.integrate.solve_ivp")
+    longer = took
+    took = beside_a_tangent(took, f, y0, parameters, own.nfev, constants, within)
+    found = moving.found if took is longer else None
     warn = functools.partial(warn_off, "solve_ivp", line)
-    answer = Answer(own, f, y0, t_span, t_eval, took, warn, parameters, build, moving.found)
+    answer = Answer(own, f, y0, t_span, t_eval, took, warn, parameters, build, found)
     if answer.count and not known:
         compare(answer.states, own.y.T[: len(answer.times)], constants, warn)
     return answer.result()
@@ -405,6 +378,7 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
             return another_solution(rhs, reached, start, info["nfe"][-1], tolerances, plain_times)
 
         took = build.run_plain(run_again, "scipy.integrate.odeint")
+        took = beside_a_tangent(took, f, y0, parameters, info["nfe"][-1], tolerances, plain_times)
         plan = plan_of(*took, plain_times, warn)
     else:
         plan = Steps(Explicit(integrate.RK45), plain_times[[0, -1]], plain_times, warn)

@@ -11,7 +11,8 @@ class LoggedStep:
 
     Known are Radau's polynomial; of BDF order, step size and differences, before and after; the
     state ``y`` at the beginning and the slopes of the others. ``last`` is how often the right-hand
-    side had been evaluated, and ``more`` the numbers of the evaluations for values inside.
+    side had been evaluated, and ``more`` the numbers of the evaluations for values inside. The
+    state at the end is ``reached``.
     """
 
     def __init__(self, solver, before, last):
@@ -19,6 +20,13 @@ class LoggedStep:
         self.before, self.after = before, memory_of(solver)
         self.t, self.end, self.polynomial = solver.t_old, solver.t, getattr(solver, "sol", None)
         self.y, self.slopes = getattr(solver, "y_old", None), np.array(getattr(solver, "K", ()))
+        self.reached = solver.y
+
+    def keep(self, n):
+        """Keep the first ``n`` entries of the state."""
+        whole = self.polynomial
+        self.polynomial = None if whole is None else lambda t: whole(t)[:n]
+        self.y, self.slopes = self.y[:n], self.slopes[..., :n]
 
 
 def memory_of(solver):

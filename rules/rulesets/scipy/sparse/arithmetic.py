@@ -8,6 +8,7 @@ from scipy import sparse
 from .... import Traced, shape_of, with_values
 from . import products
 from .array import SparseArray, as_dense, at_coords, issparse, lifted, renumbered
+from .matrices import dense
 from .places import EntryPlaces
 
 
@@ -46,7 +47,7 @@ def add(self, other):
     other = as_dense(other)
     if np.ndim(other) == 0:
         return self if not isinstance(other, Traced) and other == 0 else _refuse_a_number()
-    return self.toarray() + other
+    return dense(self.toarray() + other, self.is_matrix)
 
 
 def sub(self, other):

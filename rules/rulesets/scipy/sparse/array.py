@@ -9,6 +9,7 @@ from .....config import MissingRuleError, user_line
 from .... import Traced, array_of, as_library, dtype_of, innermost, value
 from ....containers import Children, registered
 from . import products
+from .matrices import TracedMatrix, dense
 from .places import EntryPlaces, numbered, taken
 from .seeing import seeing
 
@@ -193,7 +194,8 @@ class SparseArray:
             )
         return products.toarray(self.entries, self.places, order)
 
-    todense = toarray
+    def todense(self, order=None, out=None):
+        return dense(self.toarray(order, out), self.is_matrix)
 
     def sum(self, axis=None, dtype=None, out=None):
         if out is not None:
@@ -201,11 +203,11 @@ class SparseArray:
         if isinstance(axis, tuple):
             axis = axis[0] if len(axis) == 1 else None
         y = products.total(self.entries, self.places, axis)
-        return y if dtype is None else y.astype(dtype)
+        return dense(y if dtype is None else y.astype(dtype), self.is_matrix)
 
     def mean(self, axis=None, dtype=None, out=None):
         count = np.prod(self.shape) if axis is None else self.shape[axis]
-        return self.sum(axis, dtype, out) / count
+        return dense(as_dense(self.sum(axis, dtype, out)) / count, self.is_matrix)
 
     def trace(self, offset=0):
         return np.sum(self.diagonal(offset))
@@ -301,6 +303,8 @@ as_library[SparseArray] = SparseArray.to_scipy
 
 def as_dense(x):
     """Return ``x``, which is not sparse, as an array; a number, whose dtype is weak, as it is."""
+    if type(x) is TracedMatrix:
+        return x.x
     if isinstance(x, Traced | int | float | complex):
         return x
     return array_of(x) if innermost((x,)) else np.asarray(x)

@@ -89,9 +89,12 @@ def positional(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return tuple(placed), kwargs
 
 
+_OF_SCIPY = "scipy.", f"{__package__.partition('.')[0]}.scipy."  # and its mirror
+
+
 def without_overwriting(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Drop leave to overwrite arguments of SciPy's ``f``: that memory may be read again."""
-    of_scipy = (getattr(f, "__module__", None) or "").startswith("scipy.")
+    of_scipy = (getattr(f, "__module__", None) or "").startswith(_OF_SCIPY)
     places = _overwriting(f) if of_scipy else ()
     if not places:
         return args, kwargs

@@ -14,6 +14,7 @@ from ..rules import ProjectTo, ZeroTangent, children, describe, next_level
 from ..rules.annotations import Function, FunctionOf, P, Value
 from ..rules.containers import LEAVES
 from ..rules.engines.arguments import Argnums, Arguments, takes_argnums, titled
+from ..rules.engines.inputs import as_given
 from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
@@ -273,6 +274,7 @@ def _seed(name: str, f: Function, y: Value) -> Any:
     """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
     if y.__class__ is np.float64 or type(y) is float:
         return as_float64_beside(y, 1.0)
+    y = y if type(y) in LEAVES else as_given(y)
     parts = None if type(y) in LEAVES else children(y)
     number = y if parts is None or not is_one_number(y, parts) else parts.values[0]
     dtype = dtype_of(number)

@@ -101,7 +101,9 @@ def taken(x: Any) -> Any:
 def _taken(x: Value) -> Any:
     parts = children(x)
     if parts is None:
-        return healed(x)  # an object array of traced numbers is a traced array
+        own = is_of_its_own(x) and x.dtype is OBJECT
+        # An object array of traced numbers is a traced array.
+        return as_given(x) if own else healed(x)
     holds = any(map(is_perturbable_input, parts.values))
     return Within(zip(parts.values), parts.rebuild if holds else copied_containers(x, parts))
 
@@ -127,10 +129,11 @@ def taken_input(x: Value) -> Any:
             raise refusal("stand-in for a number", cls=type(part).__name__)
         if has_own_numbers(part) and part.dtype.kind not in "fciu":
             raise refusal("array of an own class", cls=type(part).__name__, dtype=part.dtype)
-    return taken(replaced(_as_given, x))
+    return taken(replaced(as_given, x))
 
 
-def _as_given(x: Value) -> Any:
+def as_given(x: Value) -> Any:
+    """Return an array of an own class as its numbers and the class; anything else as it is."""
     x = without_masks(x)
     if not is_of_its_own(x) or children(x) is not None:
         return x

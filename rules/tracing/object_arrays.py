@@ -307,8 +307,6 @@ def result(y: Any) -> Any:
     own = is_of_its_own(y) and y.dtype is OBJECT
     if own and children(y) is not None:
         return healed(y)
-    if own and (y.ndim == 0 or type(y) is np.ma.MaskedArray):
-        y = y if np.ma.is_masked(y) else entries_of(y)
     if isinstance(y, np.ndarray) and y.dtype is OBJECT and is_of_numbers(y):
         refuse_nested(np.asarray(y))
         plain = np.array(np.asarray(y).reshape(-1).tolist() or np.zeros(0))

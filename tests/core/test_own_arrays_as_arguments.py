@@ -148,3 +148,16 @@ def test_compiled_it_runs_as_it_does():
     np.testing.assert_array_equal(found, 2 * MASKED.data * SEEN)
     other = np.ma.array(MASKED.data, mask=[True, False, False])
     np.testing.assert_array_equal(slope(other), [0.0, 4.0, 6.0])
+
+
+def test_a_number_of_the_class_and_a_pullback_in_a_gradient():
+    y, ydot = cr.jvp(np.sum, (scaled(X),), (V,))
+    assert type(y) is type(np.sum(scaled(X))) is Scaled
+    assert (float(y), float(ydot)) == (X.sum(), V.sum())
+
+    def pulled(a):
+        y, pullback = cr.vjp(lambda b: b * b, a)
+        assert type(y) is Scaled
+        return np.sum(pullback(np.ones(3))[0] ** 2)
+
+    np.testing.assert_allclose(cr.grad(pulled)(scaled(X)), 8 * X)

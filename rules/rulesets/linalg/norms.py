@@ -67,9 +67,7 @@ def largest(x, axis, keepdims=False):
 
 
 def vector_norm_along(x, ord, axis, keepdims):
-    if is_traced(ord):
-        return np.sum(np.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1 / ord)
-    if ord is None or ord == 2:
+    if ord is None:
         return euclidean(x, axis, keepdims)
     if ord == math.inf:
         return largest(np.abs(x), axis=axis, keepdims=keepdims)
@@ -77,6 +75,10 @@ def vector_norm_along(x, ord, axis, keepdims):
         return np.min(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == 0:
         return np.linalg.norm(value(x), 0, axis, keepdims)  # a count
+    if is_traced(ord):
+        return np.sum(np.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1 / ord)
+    if ord == 2:
+        return euclidean(x, axis, keepdims)
     if ord == 1:
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     if type(ord) is str:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import special
 
-from ... import non_differentiable, primitive, scalar_rule
+from ... import is_lazy, non_differentiable, primitive, scalar_rule
 from .tools import (
     above,
     around,
@@ -32,7 +32,7 @@ def hurwitz(s, q):
     Far left by the reflection of the polygamma function: DLMF 5.15.6.
     """
     far = np.real(q) < FAR_LEFT
-    if not np.any(far):
+    if is_lazy(q) or not np.any(far):
         return hurwitz_sum(s, q)
     mirrored = hurwitz_sum(s, np.where(far, 1 - q, q))
     return np.where(far, cotangent_derivative(s, q) - (-1) ** s * mirrored, mirrored)[()]

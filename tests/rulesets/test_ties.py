@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
+from chainrules.compiling.losses import Losses
 
 
 def both_ways(x):
@@ -540,7 +541,8 @@ def newton(p):
             return x * p[1]
 
 
-def test_abs_at_the_end_of_a_loop_is_not_recorded_for_each_point():
+def test_abs_at_the_end_of_a_loop_is_not_recorded_for_each_point(monkeypatch):
+    monkeypatch.setattr(Losses, "declines", lambda *_: False)  # as it would by the clock
     eager = cr.hessian(newton)
     hessian = cr.compile(eager)
     for a in np.linspace(1.0, 1.03, 25):

@@ -200,11 +200,11 @@ class TracedArray(TracedNumber):
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         refuse_array(self, dtype)
-        if copy:
-            tell_of_entries(self)
-            return as_object_array(self)
-        refuse_reader_of_memory(self)
+        if not copy:
+            refuse_reader_of_memory(self)
         tell_of_entries(self)
+        if copy:
+            return as_object_array(self)
         array = shown(self, dtype is not None)
         # Of an array without axes in a list NumPy keeps that itself: for good, for all we know.
         hand_out(root_of(self)[0], array, for_good=array.ndim == 0)

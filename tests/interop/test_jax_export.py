@@ -483,13 +483,13 @@ def test_the_transpose_of_the_function_itself():
 
 def test_the_way_of_other_devices():
     # There is none here: what they run, on the CPU.
-    from chainrules.interop.flat import Leaf, Pull
+    from chainrules.interop.flat import FlatFunction, Pull
     from chainrules.interop.jax.primitive import _lowered
 
-    leaf = Leaf(OURS["mixed"], lambda xs: (xs, {}), jax.tree.flatten)
+    flat = FlatFunction(OURS["mixed"], lambda xs: (xs, {}), jax.tree.flatten)
     x = jnp.array([0.3, 0.5, 1.2])
-    (y,) = jax.jit(lambda x: _lowered(x, f=leaf))(x)
-    (gradient,) = jax.jit(lambda x: _lowered(x, jnp.ones(()), f=Pull(leaf, (0,), (0,))))(x)
+    (y,) = jax.jit(lambda x: _lowered(x, f=flat))(x)
+    (gradient,) = jax.jit(lambda x: _lowered(x, jnp.ones(()), f=Pull(flat, (0,), (0,))))(x)
     assert_same(jax.value_and_grad(THEIRS["mixed"])(x), (y, gradient))
 
 

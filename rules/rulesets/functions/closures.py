@@ -74,7 +74,7 @@ def lifted(f: Any) -> Any:
     """Return ``f`` with the traced values that it captures as parts; ``f`` where there is none."""
     if not isinstance(f, FUNCTIONS):
         return f
-    graph = Graph(f)
+    graph = Reachable(f)
     found = [x for x in graph.objects.values() if is_of_an_engine(x)]
     if not found:
         return f
@@ -85,7 +85,7 @@ def lifted(f: Any) -> Any:
     except TypeError:
         return f  # a container refuses to be copied
     objects = {id(made.copy): made.original for made in copies.objects}
-    return Lifted(copied, found, found, Graph(copied).leading_to(found), objects)
+    return Lifted(copied, found, found, Reachable(copied).leading_to(found), objects)
 
 
 class TakenOut:
@@ -99,7 +99,7 @@ class TakenOut:
         self.x = x
         self.found: list = []
         self.parameters: list = []
-        graph = Graph(x)
+        graph = Reachable(x)
         for part in graph.objects.values():
             held = part
             if isinstance(part, Traced):
@@ -191,7 +191,7 @@ def _has_fields(x: Any) -> bool:
     return known and not isinstance(x, type | types.ModuleType)
 
 
-class Graph:
+class Reachable:
     """Everything that is reached from ``root``, by its id, and what holds it."""
 
     def __init__(self, root: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..config import ExchangeError
 from ..forward import linearize
 from ..rules import call, is_traced
-from .flat import Leaf, Pull
+from .flat import FlatFunction, Pull
 
 __all__ = ["export"]
 Shape = int | Sequence[int]
@@ -67,15 +67,15 @@ def export(f: Callable, *shapes: Shape, result: Shape | list = ()) -> Callable:
         ys = list(y) if type(y) is tuple else [y]
         if [np.shape(y) for y in ys] != outs:
             raise ExchangeError(
-                f"{leaf} returned results of shapes {[np.shape(y) for y in ys]}, and {outs} was "
+                f"{flat} returned results of shapes {[np.shape(y) for y in ys]}, and {outs} was "
                 "said.\n  write export(f, ..., result=...) with the shapes that it returns"
             )
         if any(map(np.iscomplexobj, ys)):
-            raise ExchangeError(f"{leaf} returned complex numbers, and CasADi has real ones only.")
+            raise ExchangeError(f"{flat} returned complex numbers, and CasADi has real ones only.")
         return [np.reshape(np.transpose(y), -1) for y in ys], None
 
-    leaf = Leaf(f, build, flatten)
-    callback = Callback(leaf, [_columns(shape) for shape in ins], [_columns(s) for s in outs])
+    flat = FlatFunction(f, build, flatten)
+    callback = Callback(flat, [_columns(shape) for shape in ins], [_columns(s) for s in outs])
     return lambda *xs: call(f, xs, {}) if is_traced(xs) else callback(*xs)
 
 

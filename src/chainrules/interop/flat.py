@@ -1,8 +1,8 @@
 """Functions of arrays that return tuples of arrays: what a primitive of another engine stands for.
 
-At the bottom is a ``Leaf``, a function of the user for one structure of its arguments. On it stand
-``Push``, ``Pull`` and ``Batched``, in any order. They are equal where they do the same, so that an
-engine may keep what it compiled for one.
+At the base is a ``FlatFunction``, a function of the user for one structure of its arguments. On
+it stand ``Push``, ``Pull`` and ``Batched``, in any order. They are equal where they do the same, so
+that an engine may keep what it compiled for one.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class Results(NamedTuple):
         return ", ".join(f"{dtype}{list(shape)}" for dtype, shape in pairs) or "nothing"
 
 
-class Leaf:
+class FlatFunction:
     """``f`` as a function of the numbers and arrays in its arguments.
 
     Parameters
@@ -254,16 +254,16 @@ class Batched:
 
 def is_empty(f: Any) -> bool:
     """Say whether ``f`` maps over no items at all, so that there is nothing to call."""
-    while not isinstance(f, Leaf):
+    while not isinstance(f, FlatFunction):
         if isinstance(f, Batched) and f.size == 0:
             return True
         f = f.f
     return False
 
 
-def leaf_of(f: Any) -> Leaf:
-    """Return the function at the bottom."""
-    while not isinstance(f, Leaf):
+def base_of(f: Any) -> FlatFunction:
+    """Return the flat function at the base."""
+    while not isinstance(f, FlatFunction):
         f = f.f
     return f
 

@@ -14,7 +14,7 @@ from pytensor.graph.op import Op
 
 from ..config import ExchangeError, user_line
 from ..rules import call, is_traced
-from .flat import Leaf, Pull, Push, leaf_of, plain
+from .flat import FlatFunction, Pull, Push, base_of, plain
 
 __all__ = ["export"]
 
@@ -58,8 +58,10 @@ def export(f: Callable, ndim: int | Sequence[int] = 0) -> Callable:
         raise ExchangeError(f"export takes a function, not {type(f).__name__}.")
     one = isinstance(ndim, int)
     # Without a structure of its own: a tuple is as many results.
-    leaf = Leaf(f, lambda xs: (xs, {}), lambda y: (list(y) if type(y) is tuple else [y], None))
-    op = Function(leaf, (ndim,) if isinstance(ndim, int) else tuple(ndim))
+    flat = FlatFunction(
+        f, lambda xs: (xs, {}), lambda y: (list(y) if type(y) is tuple else [y], None)
+    )
+    op = Function(flat, (ndim,) if isinstance(ndim, int) else tuple(ndim))
 
     def exported(*args: Any) -> Any:
         if is_traced([x for x in args if not isinstance(x, Variable)]):
@@ -84,7 +86,7 @@ class Function(Op):
     def make_node(self, *args: Any) -> Any:
         xs = [pt.as_tensor_variable(x) for x in args]
         if any(x.dtype.startswith("complex") for x in xs):
-            raise ExchangeError(f"{leaf_of(self.f)} has a complex argument, in {user_line()}.")
+            raise ExchangeError(f"{base_of(self.f)} has a complex argument, in {user_line()}.")
         single = {x.dtype for x in xs if _moves(x)} == {"float32"}
         dtype = "float32" if single else "float64"
         return Apply(self, xs, [pt.tensor(dtype=dtype, shape=(None,) * n) for n in self.ndims])
@@ -94,12 +96,12 @@ class Function(Op):
         found = tuple(map(np.ndim, ys))
         if found != self.ndims:
             raise ExchangeError(
-                f"{leaf_of(self.f)} returned results of {found} axes, and of {self.ndims} was said."
+                f"{base_of(self.f)} returned results of {found} axes, and of {self.ndims} was said."
                 "\n  write export(f, ndim=...) with as many as it returns"
             )
         for cell, y, variable in zip(storage, ys, node.outputs, strict=True):
             if np.asarray(y).dtype.kind == "c":
-                raise ExchangeError(f"{leaf_of(self.f)} returned complex numbers.")
+                raise ExchangeError(f"{base_of(self.f)} returned complex numbers.")
             cell[0] = np.array(y, variable.dtype)  # a copy: PyTensor may write to it
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:

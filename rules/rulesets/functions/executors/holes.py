@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....containers import LEAVES
-from ..closures import Copies, Graph, TakenOut, given_others
+from ..closures import Copies, Reachable, TakenOut, given_others
 from .elsewhere import for_reading_only
 
 
@@ -39,7 +39,7 @@ class WithHoles:
     __slots__ = ("holes", "leading", "lists", "x")
 
     def __init__(self, x: Any) -> None:
-        graph = Graph(x)
+        graph = Reachable(x)
         self.x = x
         self.holes = [part for part in graph.objects.values() if type(part) is Hole]
         self.leading = graph.leading_to(self.holes)

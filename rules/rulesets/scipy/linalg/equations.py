@@ -20,6 +20,11 @@ def forgets_blocks(a, *others):
     return any(map(np.iscomplexobj, others)) and not np.iscomplexobj(a)
 
 
+def with_blocks(a, *others):
+    """Return ``a`` as SciPy solves with all of it."""
+    return a + 0j if forgets_blocks(a, *others) else a
+
+
 def refuse_wrong_solution(f, a, *others):
     if forgets_blocks(a, *others):
         raise MissingRuleError(
@@ -31,7 +36,7 @@ def refuse_wrong_solution(f, a, *others):
 
 @primitive
 def sylvester(a, b, q):
-    return linalg.solve_sylvester(a + 0j if forgets_blocks(a, b, q) else a, b, q)
+    return linalg.solve_sylvester(with_blocks(a, b, q), b, q)
 
 
 # From ``a @ y + y @ b = q``.
@@ -68,7 +73,7 @@ solution_rule(
 
 @primitive
 def continuous_lyapunov(a, q):
-    return linalg.solve_continuous_lyapunov(a + 0j if forgets_blocks(a, q) else a, q)
+    return linalg.solve_continuous_lyapunov(with_blocks(a, q), q)
 
 
 # From ``a @ y + y @ a^H = q``.
@@ -88,7 +93,7 @@ def solve_continuous_lyapunov(a, q):
 
 @primitive
 def discrete_lyapunov(a, q, *, method=None):
-    return linalg.solve_discrete_lyapunov(a + 0j if forgets_blocks(a, q) else a, q, method)
+    return linalg.solve_discrete_lyapunov(with_blocks(a, q), q, method)
 
 
 # From ``y - a @ y @ a^H = q``.

@@ -218,9 +218,9 @@ def refuse_out(out):
         )
 
 
-def refuse_weights(metric, kwargs):
-    """Refuse traced weights of a metric of flags, whose counts they move."""
-    if is_traced(kwargs):
+def refuse_weights(name, metric, kwargs):
+    """Refuse traced weights of a metric of flags, which has no ``name`` and counts them."""
+    if name is None and is_traced(kwargs):
         raise MissingRuleError(
             f"cdist and pdist with metric={metric!r} and traced weights have no rule, in "
             f"{user_line()}.\n"
@@ -244,8 +244,7 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
     own = library_value(distance.cdist, (a, b, plain_metric(metric)), kwargs)
     name = named(metric)
-    if name is None:
-        refuse_weights(metric, kwargs)
+    refuse_weights(name, metric, kwargs)
     if name is None or not own.size:
         return own
     name, kwargs = with_w(name, kwargs)
@@ -264,8 +263,7 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
     own = library_value(distance.pdist, (x, plain_metric(metric)), kwargs)
     name = named(metric)
-    if name is None:
-        refuse_weights(metric, kwargs)
+    refuse_weights(name, metric, kwargs)
     if name is None or not own.size:
         return own
     name, kwargs = with_w(name, kwargs)

@@ -179,13 +179,12 @@ def power_divergence(f_obs, f_exp=None, ddof=0, axis=0, lambda_=None):
         in_one_axis(np.broadcast_to(x, shape), axis) for x in (observed, expected)
     )
     power = POWERS[lambda_] if isinstance(lambda_, str) else 1 if lambda_ is None else lambda_
-    if is_traced(power):
-        terms = observed * ((observed / expected) ** power - 1) * 2 / (power * (power + 1))
-    elif power == 1:
+    limit = None if is_traced(power) else power  # a traced one stands beside the limits
+    if limit == 1:
         terms = (observed - expected) ** 2 / expected
-    elif power == 0:
+    elif limit == 0:
         terms = 2 * special.xlogy(observed, observed / expected)
-    elif power == -1:
+    elif limit == -1:
         terms = 2 * special.xlogy(expected, expected / observed)
     else:
         terms = observed * ((observed / expected) ** power - 1) * 2 / (power * (power + 1))

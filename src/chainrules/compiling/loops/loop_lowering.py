@@ -11,7 +11,7 @@ import numpy as np
 from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
-from ...rules.rulesets.functions.closures import Graph, TakenOut, content
+from ...rules.rulesets.functions.closures import Reachable, TakenOut, content
 from ...rules.rulesets.functions.scan import (
     concatenated,
     lowerings,
@@ -108,7 +108,7 @@ class LoopBuilder:
         if not self.captured:
             return Captured((_nothing, self.functions), frozen=False)
         state = Captured((_nothing, ()), frozen=False)
-        for f in Graph(self.taken(*map(plain, self.captured))).objects.values():
+        for f in Reachable(self.taken(*map(plain, self.captured))).objects.values():
             if isinstance(f, types.FunctionType) and not is_constant_code(f.__globals__):
                 cells = map(content, f.__closure__ or ())
                 state.enter(f.__code__, f.__globals__, dict(zip(f.__code__.co_freevars, cells)))

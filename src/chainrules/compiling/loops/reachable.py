@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...rules.rulesets.functions.closures import Graph, held_in
+from ...rules.rulesets.functions.closures import Reachable, held_in
 from ..ir.looks import bits
 
 
@@ -14,7 +14,7 @@ def held_by(x: Any) -> dict[int, tuple]:
 
     Of what is empty some is made when it is asked for, as the defaults of a function.
     """
-    found = {i: (part, _parts_of(part)) for i, part in Graph(x).objects.items()}
+    found = {i: (part, _parts_of(part)) for i, part in Reachable(x).objects.items()}
     return {i: (part, held) for i, (part, held) in found.items() if held}
 
 

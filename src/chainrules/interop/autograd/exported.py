@@ -11,7 +11,7 @@ from autograd.tracer import getval, isbox
 
 from ...config import ArgumentTypeError
 from ...rules import call, dtype_of, is_traced
-from ..flat import Leaf, Pull, Push, plain
+from ..flat import FlatFunction, Pull, Push, plain
 from .boxes import has_box, opened
 from .trees import leaves_of, mapped
 
@@ -68,9 +68,9 @@ def export(f: Callable) -> Callable:
             left = iter(xs)
             return mapped(lambda x: next(left) if isbox(x) else x, given)
 
-        leaf = Leaf(f, build, _flattened)
-        ys = run(leaf, *filter(isbox, leaves_of(given)))
-        (results,) = leaf.known.values()
+        flat = FlatFunction(f, build, _flattened)
+        ys = run(flat, *filter(isbox, leaves_of(given)))
+        (results,) = flat.known.values()
         found = _results(ys, len(results.shapes))
         return mapped(lambda _: next(found), results.structure)
 

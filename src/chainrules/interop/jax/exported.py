@@ -10,10 +10,10 @@ import numpy as np
 
 from ...config import ExchangeError, user_line
 from ...rules import call, describe, is_traced
-from ..flat import Leaf, Results
+from ..flat import FlatFunction, Results
 from .arguments import Held, building, is_data, refuse_held
 from .primitive import bind
-from .results import results_of_leaf
+from .results import results_of_flat
 
 
 def export(f: Callable, *, result: Callable | None = None) -> Callable:
@@ -71,7 +71,7 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
     """
     if not callable(f):
         raise ExchangeError(f"export takes a function, not {type(f).__name__}.")
-    leaves: dict[tuple, Leaf] = {}
+    flats: dict[tuple, FlatFunction] = {}
 
     @functools.wraps(f, updated=())
     def exported(*args: Any, **kwargs: Any) -> Any:
@@ -80,20 +80,20 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
         given, tree = jax.tree.flatten((args, kwargs))
         kinds = tuple([DATA if is_data(x) else Held(x) for x in given])
         try:
-            leaf = leaves.get((tree, kinds))
+            flat = flats.get((tree, kinds))
         except TypeError:
             refuse_held(f, kinds)
             raise
-        if leaf is None:
-            leaf = Leaf(f, building(tree, kinds), jax.tree.flatten)
-            leaf = leaves.setdefault((tree, kinds), leaf)
+        if flat is None:
+            flat = FlatFunction(f, building(tree, kinds), jax.tree.flatten)
+            flat = flats.setdefault((tree, kinds), flat)
         xs = [jnp.asarray(x) for x, kind in zip(given, kinds) if kind is DATA]
         avals = [jax.typeof(x) for x in xs]
-        refuse_dtypes(leaf, avals)
+        refuse_dtypes(flat, avals)
         if result is not None:
-            _declare(leaf, result, avals)
-        ys = bind(leaf, *xs)
-        return jax.tree.unflatten(results_of_leaf(leaf, avals).structure, ys)
+            _declare(flat, result, avals)
+        ys = bind(flat, *xs)
+        return jax.tree.unflatten(results_of_flat(flat, avals).structure, ys)
 
     return exported
 
@@ -101,7 +101,7 @@ def export(f: Callable, *, result: Callable | None = None) -> Callable:
 DATA = "data"
 
 
-def refuse_dtypes(leaf: Leaf, avals: list) -> None:
+def refuse_dtypes(flat: FlatFunction, avals: list) -> None:
     """Refuse arrays of JAX that NumPy does not compute with: bfloat16, keys of random numbers.
 
     Raises
@@ -111,25 +111,25 @@ def refuse_dtypes(leaf: Leaf, avals: list) -> None:
     for aval in avals:
         if getattr(aval.dtype, "kind", "V") not in "fciub":
             raise ExchangeError(
-                f"{leaf} was given an array of dtype {aval.dtype}, with which NumPy does not "
+                f"{flat} was given an array of dtype {aval.dtype}, with which NumPy does not "
                 f"compute, in {user_line()}.\n  convert it, for example by x.astype(jnp.float32)"
             )
 
 
-def _declare(leaf: Leaf, result: Callable, avals: list) -> None:
+def _declare(flat: FlatFunction, result: Callable, avals: list) -> None:
     """Note what the user says that the function returns."""
     key = tuple([(tuple(a.shape), np.dtype(a.dtype)) for a in avals])
-    if key in leaf.known:
+    if key in flat.known:
         return
-    args, kwargs = leaf.build([jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals])
+    args, kwargs = flat.build([jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals])
     ys, structure = jax.tree.flatten(result(*args, **kwargs))
     for y in ys:
         if not hasattr(y, "shape") or not hasattr(y, "dtype"):
             raise ExchangeError(
-                f"result of {leaf} returned {describe(y)}.\n"
+                f"result of {flat} returned {describe(y)}.\n"
                 "  return jax.ShapeDtypeStruct(shape, dtype) for each array"
             )
     found = Results(
         structure, tuple(tuple(y.shape) for y in ys), tuple(np.dtype(y.dtype) for y in ys)
     )
-    leaf.known.setdefault(key, found)
+    flat.known.setdefault(key, found)

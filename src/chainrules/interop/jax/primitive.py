@@ -14,7 +14,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from ...config import ExchangeError, MissingRuleError
-from ..flat import Batched, Derivative, Pull, Push, is_empty, leaf_of, plain
+from ..flat import Batched, Derivative, Pull, Push, base_of, is_empty, plain
 from .results import LEAKED, axes_of, captured, results, varying_like
 
 FLOAT0 = jax.dtypes.float0
@@ -57,7 +57,7 @@ def run(f: Any, avals: list, xs: Any) -> list[np.ndarray]:
     for y, a in zip(found, avals, strict=True):
         if y.shape != a.shape:
             raise ExchangeError(
-                f"{leaf_of(f)} returned an array of shape {y.shape}, and of shape {a.shape} for "
+                f"{base_of(f)} returned an array of shape {y.shape}, and of shape {a.shape} for "
                 "other numbers of the same shapes and dtypes. JAX needs to know before.\n"
                 "  let the result have one shape, whatever the values are"
             )
@@ -140,7 +140,7 @@ def _transpose(bars: Any, *args: Any, f: Any) -> list:
     n = _split(f, len(args))
     if n is None or min(linear) < n:
         raise MissingRuleError(
-            f"the transpose of {leaf_of(f)} was asked for, and JAX cannot know that it is linear.\n"
+            f"the transpose of {base_of(f)} was asked for, and JAX cannot know that it is linear.\n"
             "  write jax.vjp, or jax.linear_transpose of jax.linearize(f, x)[1]"
         )
     given = [k for k, bar in enumerate(bars) if type(bar) is not ad.Zero]

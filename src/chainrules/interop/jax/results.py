@@ -8,7 +8,7 @@ from jax.core import ShapedArray
 from jax.sharding import PartitionSpec
 
 from ...config import ExchangeError, user_line
-from ..flat import Leaf, Pull, Push, Results, leaf_of
+from ..flat import FlatFunction, Pull, Push, Results, base_of
 
 
 def canonical(dtype: Any) -> np.dtype:
@@ -25,8 +25,8 @@ def results(f: Any, avals: Any) -> list[ShapedArray]:
         If the function at the bottom was not called with such shapes before, and cannot be called
         at a point that is made up.
     """
-    if isinstance(f, Leaf):
-        known = results_of_leaf(f, avals)
+    if isinstance(f, FlatFunction):
+        known = results_of_flat(f, avals)
         return list(map(abstract, known.shapes, known.dtypes))
     if isinstance(f, Push):
         ys = results(f.f, avals[: len(avals) - len(f.argnums)])
@@ -64,16 +64,16 @@ def varying_like(ys: list[ShapedArray], avals: Any) -> list[ShapedArray]:
     return list(map(varying, ys))
 
 
-def results_of_leaf(leaf: Leaf, avals: Any) -> Results:
+def results_of_flat(flat: FlatFunction, avals: Any) -> Results:
     """Return what the user's function gives, from a call that there was, or one that is made up."""
     key = tuple([(tuple(a.shape), np.dtype(a.dtype)) for a in avals])
-    if key not in leaf.known:
-        _probe(leaf, key)
-    return leaf.known[key]
+    if key not in flat.known:
+        _probe(flat, key)
+    return flat.known[key]
 
 
-def _probe(leaf: Leaf, key: tuple) -> None:
-    """Call ``leaf`` at some point of these shapes and dtypes; it notes what it gives."""
+def _probe(flat: FlatFunction, key: tuple) -> None:
+    """Call ``flat`` at some point of these shapes and dtypes; it notes what it gives."""
     numbers = np.random.default_rng(0)
     first: Exception | None = None
     for make in (lambda shape: numbers.uniform(0.25, 0.75, shape), np.ones, np.zeros):
@@ -81,15 +81,15 @@ def _probe(leaf: Leaf, key: tuple) -> None:
         try:
             # What is of JAX in it is computed, and is no part of what is being compiled.
             with np.errstate(all="ignore"), jax.ensure_compile_time_eval():
-                leaf(*[x[()] if x.ndim == 0 else x for x in xs])
+                flat(*[x[()] if x.ndim == 0 else x for x in xs])
         except LEAKED as error:
-            raise captured(leaf) from error
+            raise captured(flat) from error
         except Exception as error:
             first = first or error
         else:
             return
     raise ExchangeError(
-        f"JAX needs to know what {leaf} returns before there are numbers, and {leaf} cannot be "
+        f"JAX needs to know what {flat} returns before there are numbers, and {flat} cannot be "
         f"called with numbers that are made up, in {user_line()}: {first}\n"
         "  write export(f, result=lambda x: ...), which returns jax.ShapeDtypeStruct(shape, dtype) "
         "where f returns an array"
@@ -102,7 +102,7 @@ LEAKED = (jax.errors.UnexpectedTracerError, jax.errors.TracerArrayConversionErro
 
 def captured(f: Any) -> TypeError:
     return TypeError(
-        f"{leaf_of(f)} computes with a value of JAX that it was not given as an argument, and that "
+        f"{base_of(f)} computes with a value of JAX that it was not given as an argument, and that "
         f"JAX differentiates, maps or compiles just now, in {user_line()}.\n"
-        f"  pass it to {leaf_of(f)} as an argument"
+        f"  pass it to {base_of(f)} as an argument"
     )

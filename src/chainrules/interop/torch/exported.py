@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from ...config import ArgumentValueError, ExchangeError, user_line
 from ...rules import call, is_traced
-from ..flat import Batched, Leaf, Pull, Push, leaf_of, plain
+from ..flat import Batched, FlatFunction, Pull, Push, base_of, plain
 from .tensors import as_array, as_tensor, is_inexact
 
 
@@ -69,9 +69,9 @@ def export(f: Callable) -> Callable:
                 whole[i] = x
             return pytree.tree_unflatten(whole, spec)
 
-        leaf = Leaf(f, build, pytree.tree_flatten)
-        ys = Call.apply(leaf, *xs)
-        (results,) = leaf.known.values()
+        flat = FlatFunction(f, build, pytree.tree_flatten)
+        ys = Call.apply(flat, *xs)
+        (results,) = flat.known.values()
         return pytree.tree_unflatten(ys, results.structure)
 
     return exported
@@ -84,7 +84,7 @@ class Call(torch.autograd.Function):
     def forward(f: Any, *xs: torch.Tensor) -> tuple:
         if get_proxy_mode() is not None or torch.jit.is_tracing():
             raise ExchangeError(
-                f"{leaf_of(f)} computes in NumPy, which torch cannot record to run it later: it "
+                f"{base_of(f)} computes in NumPy, which torch cannot record to run it later: it "
                 f"would keep its numbers as constants, in {user_line()}.\n"
                 "  call it outside of torch.func.linearize, make_fx, torch.export and "
                 "torch.jit.trace; torch.func.jvp and vjp take it"
@@ -131,7 +131,7 @@ class Call(torch.autograd.Function):
         batched = tuple([d is not None for d in dims])
         if info.batch_size == 0:
             raise ArgumentValueError(
-                f"vmap of {leaf_of(f)} over no items at all, in {user_line()}."
+                f"vmap of {base_of(f)} over no items at all, in {user_line()}."
             )
         moved = [x if d is None else x.movedim(d, 0) for x, d in zip(xs, dims)]
         ys = Call.apply(Batched(f, batched, info.batch_size), *moved)

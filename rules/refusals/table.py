@@ -150,7 +150,7 @@ REFUSALS = {
     "nested objects": Refusal(
         "CR116",
         LostDerivativeError,
-        "an array of objects that are arrays of traced numbers cannot be followed, in {line}.",
+        "an array of objects that are arrays cannot be followed with traced numbers, in {line}.",
         "make it a list; or one array: np.stack, np.concatenate",
     ),
     "objects from a call": Refusal(

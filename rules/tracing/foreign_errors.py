@@ -154,6 +154,11 @@ _NO_MASK = "np.asarray(x) where nothing is masked, else np.where in place of a m
 # What a message, or the name before it, tells of what was called.
 _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
+    "unknown type object": "NumPy's functions in place of numexpr.evaluate, which runs in C",
+    "object expected; got": (
+        "a rule for it, as mypyc compiled it: a function of Python that calls it, with "
+        "@cr.primitive and @cr.rrule; or install the package from its source, uncompiled"
+    ),
     "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
     "numpy.ma.": _NO_MASK,
     "reindex_like": "s = s + x in place of s += x",

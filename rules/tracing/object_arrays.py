@@ -65,7 +65,10 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
             raise own_class_error(x)
-    return healed(given)
+    given = healed(given)
+    for x in filter(is_object_array, iterate_leaves(given)):
+        refuse_arrays(x)
+    return given
 
 
 def read_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -281,6 +284,17 @@ def refuse_nested(y: Any) -> None:
                 waiting.append(part)
 
 
+def refuse_arrays(x: np.ndarray) -> None:
+    """Refuse an array of objects that are arrays, which meets a traced value.
+
+    Raises
+    ------
+    LostDerivativeError
+    """
+    if any(map(_is_nested, x.reshape(-1).tolist())):
+        raise refusal("nested objects")
+
+
 def _is_nested(part: object) -> bool:
     if not isinstance(part, np.ndarray | Traced):
         return False
@@ -395,6 +409,7 @@ def as_numbers(x: Value) -> Any:
         return x
     y = healed(x)
     if y is x:
+        refuse_arrays(x)
         y = np.array(x.reshape(-1).tolist() or np.zeros(0)).reshape(x.shape)
         if y.dtype is OBJECT:
             raise ArgumentTypeError(

@@ -7,6 +7,7 @@ says of a traced number what it says of the number.
 
 import builtins
 import copyreg
+import functools
 import sys
 from collections.abc import Callable
 from types import FunctionType, GenericAlias
@@ -109,6 +110,33 @@ class Complex(builtins.complex, metaclass=_Seeing):
             x if isinstance(x, Traced) else builtins.complex(x) for x in (real, imag)
         ]
         return _number(parts[0] + 1j * parts[1], builtins.complex)
+
+
+def _taking_traced(name: str, reflected: str) -> Callable:
+    """Return a method of ``float``, such as ``float.__pow__``, as a function of traced numbers."""
+    original = getattr(builtins.float, name)
+
+    @functools.wraps(original)
+    def method(x: Any, /, *others: Any) -> Any:
+        if isinstance(x, Traced):
+            return getattr(x, name)(*others)
+        if others and isinstance(others[0], Traced):
+            return getattr(others[0], reflected)(x, *others[1:])
+        return original(x, *others)
+
+    return method
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow")
+_REFLECTED = {f"__{op}__": f"__r{op}__" for op in _BINARY}
+_REFLECTED |= {there: back for back, there in _REFLECTED.items()}
+_REFLECTED |= {name: name for name in ("__neg__", "__pos__", "__abs__")}
+METHOD_NAMES = frozenset(_REFLECTED)
+METHODS: dict[Any, Callable] = {
+    getattr(builtins.float, name): _taking_traced(name, back) for name, back in _REFLECTED.items()
+}
+for _method in METHODS.values():
+    setattr(Float, _method.__name__, staticmethod(_method))
 
 
 def _of_numpy(cls: type) -> type:

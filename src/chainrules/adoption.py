@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from ._adopted.compiled_functions import is_compiled, of_cached, of_compiled
 from ._adopted.held import CACHED, Undo, adopt_functions, answers, made_anew
 from ._adopted.kept import KeptFunctions
-from ._numbers import BUILTINS, SCALARS
+from ._numbers import BUILTINS, METHODS, SCALARS
 from .config import ArgumentValueError, MissingPackageError
 from .rules.refusals.remedies import adopted
 
@@ -53,6 +53,8 @@ def mirror_of(part: Any) -> Any:
         shown = ours if isinstance(part, ModuleType) else _shown_by(ours, part)
         if shown is not None:
             return shown
+    if type(part) is WrapperDescriptorType:
+        return METHODS.get(part)
     if isinstance(part, FunctionType):
         again = made_anew(part)
         if again is not None:

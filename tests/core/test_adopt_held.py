@@ -265,3 +265,71 @@ def test_what_numba_has_not_compiled_yet_is_compiled_of_the_plain_functions():
         assert cr.grad(made.f)(0.3) == pytest.approx(math.cos(0.6) + 1.6)
         assert cr.grad(made.g)(0.3) == pytest.approx(math.exp(0.3))
     assert made.f(1) == pytest.approx(math.sin(1) * math.cos(1) + 2)
+
+
+PROXIES = """
+import functools
+import math
+import numpy as np
+
+
+class Proxy:
+    # As those of wrapt: it is of the class of what it wraps, and takes no attributes.
+    def __init__(self, f):
+        object.__setattr__(self, "__wrapped__", f)
+
+    __class__ = property(lambda self: type(self.__wrapped__))
+
+    def __getattr__(self, name):
+        return getattr(self.__wrapped__, name)
+
+    def __setattr__(self, name, x):
+        raise AttributeError(f"property {name!r} has no setter")
+
+    def __get__(self, obj, cls=None):
+        return self if obj is None else functools.partial(self, obj)
+
+    def __call__(self, *args):
+        return self.__wrapped__(*args)
+
+
+@Proxy
+def floats(x, exp=math.exp):
+    return math.sin(float(x)) * (exp(x) if type(x) is float else 2.0)
+
+
+class Model:
+    @Proxy
+    def method(self, x):
+        return math.tanh(x)
+
+
+@Proxy
+class Other:
+    pass
+
+
+def f(x):
+    return floats(x) * Model().method(x)
+"""
+
+
+def test_a_proxy_of_a_function_or_a_class_stays_and_what_it_wraps_is_adopted():
+    made = module(PROXIES, "adopted_proxies")
+    plain, expected = made.f(0.7), slope(made.f, 0.7)
+    kept = made.floats, vars(made.Model)["method"], made.Other
+    with cr.adopt(made):
+        assert kept == (made.floats, vars(made.Model)["method"], made.Other)
+        assert cr.value_and_grad(made.f)(0.7) == pytest.approx((plain, expected), rel=1e-8)
+    assert made.floats.__wrapped__.__defaults__ == (math.exp,)
+
+
+def test_a_method_that_a_function_of_another_module_made(monkeypatch):
+    made = module("def made(f):\n    return lambda self, x: f(x)\n", "adopted_makers")
+    with_class = module("class A:\n    pass\n", "adopted_classes")
+    for each in (made, with_class):
+        monkeypatch.setitem(sys.modules, each.__name__, each)
+    with_class.A.__call__ = made.made(math.sin)
+    with cr.adopt(made, with_class):
+        assert cr.grad(with_class.A())(0.7) == pytest.approx(math.cos(0.7))
+    assert with_class.A.__call__.__closure__[0].cell_contents is math.sin

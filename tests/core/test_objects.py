@@ -87,6 +87,26 @@ def test_an_object_array_of_plain_numbers_meets_a_traced_array():
         cr.grad(lambda x: np.sum(x * np.array(["a", "b", None], dtype=object)))(X)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, x: a + x,
+        lambda a, x: x * a,
+        lambda a, x: np.inner(a, x),
+        lambda a, x: x @ a,
+        lambda a, x: np.einsum("i,i", a, x),
+        lambda a, x: np.tensordot(a, x, 1),
+        lambda a, x: np.sum(np.linalg.norm(a - x)),
+    ],
+)
+def test_an_object_array_of_arrays_beside_a_traced_value_is_refused(call):
+    arrays = np.empty(3, object)
+    arrays[:] = [np.array([0.1, 0.5]) * i for i in range(3)]
+    for run in (lambda f: cr.vjp(f, X), lambda f: cr.jvp(f, (X,), (X,))):
+        with pytest.raises(cr.LostDerivativeError, match="objects that are arrays cannot"):
+            run(lambda x: call(arrays, x))
+
+
 def test_an_object_array_of_an_inner_level_beside_an_outer_one():
     # It was healed by the outer level, which lost the dependence on the inner one.
     def f(x):

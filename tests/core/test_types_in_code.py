@@ -7,7 +7,7 @@ import typing
 
 import numpy as np
 import pytest
-from modules_of_text import module_of
+from modules_of_text import module_of, slope
 
 import chainrules as cr
 
@@ -106,6 +106,38 @@ def test_a_class_kept_under_another_name_refuses_a_traced_value():
     made = module_of("def f(x):\n    cast = float\n    return cast(x)\n", "adopted_cast")
     with cr.adopt(made), pytest.raises(cr.LostDerivativeError, match=r"cast\(x\)|float\(x\)"):
         cr.grad(made.f)(2.0)
+
+
+METHODS = """
+def checked(f):
+    return lambda *args: f(*args)
+
+
+OPS = {"pow": checked(float.__pow__), "rpow": checked(float.__rpow__), "mul": float.__mul__}
+
+
+class Ops:
+    power = checked(float.__pow__)
+
+
+def f(x, divided=float.__truediv__):
+    y = OPS["pow"](x, 2.0) + OPS["rpow"](x, 3.0) + OPS["mul"](2.0, x) + divided(x, 4.0)
+    y = y + float.__sub__(1.0, x) + float.__neg__(x) * float.__abs__(-x) + Ops.power(x, 3)
+    return y if float.__divmod__(x, 0.2)[0] == 2.0 else -y
+"""
+
+
+@pytest.mark.parametrize("x", [0.5, np.float64(0.5)])
+def test_methods_of_float_take_traced_numbers_wherever_they_are_kept(x):
+    made = module_of(METHODS, "adopted_methods")
+    plain, expected = made.f(x), slope(made.f, x)
+    kept = dict(made.OPS)
+    with cr.adopt(made):
+        assert made.f(x) == plain
+        assert cr.value_and_grad(made.f)(x) == pytest.approx((plain, expected))
+        assert cr.jvp(made.f, (x,), (1.0,)) == pytest.approx((plain, expected))
+        assert cr.vmap(made.f)(np.array([x, 0.41])) == pytest.approx([plain, made.f(0.41)])
+    assert made.OPS == kept
 
 
 def test_pythons_float_divides_as_python_does():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+import chainrules.numpy as mirror
 from chainrules.testing import check_grad, test_frule, test_rrule
 
 XS = np.array([0.3, -1.2, 2.0])
@@ -194,3 +195,35 @@ def test_entries_are_pythons_numbers_beside_a_float_of_its_own(x):
     np.testing.assert_allclose(ydot, np.full_like(x, 0.85))
     with pytest.raises(cr.LostDerivativeError):  # and not half of the value, in silence
         cr.jvp(np.vectorize(lambda v: v * HalvedByNumPy(1.7)), (x,), (np.ones_like(x),))
+
+
+def halves(v):
+    return np.sin(v), v * 2.0
+
+
+@pytest.mark.parametrize("x", [1.3, np.array(1.3), np.array([1.3, 2.1]), np.array([[1.3], [2.1]])])
+@pytest.mark.parametrize("otypes", [[object], "O", [np.ndarray]])
+def test_results_that_are_objects_are_kept_as_numpy_keeps_them(x, otypes):
+    def f(x):
+        return mirror.array(mirror.vectorize(halves, otypes=otypes)(x).tolist())
+
+    y, ydot = cr.jvp(f, (x,), (np.ones_like(x),))
+    np.testing.assert_array_equal(y, np.array(np.vectorize(halves, otypes=otypes)(x).tolist()))
+    np.testing.assert_allclose(ydot, np.stack([np.cos(x), np.full_like(x, 2.0)], axis=-1))
+    (xbar,) = cr.vjp(f, x)[1](np.ones_like(y))
+    np.testing.assert_allclose(xbar, np.cos(x) + 2.0)
+
+
+@pytest.mark.parametrize("x", [1.3, np.array([1.3, 2.1])])
+def test_arguments_by_name_have_derivatives(x):
+    def f(x, k):
+        y, z = mirror.vectorize(lambda v, k=1.0: (v * k, v + k))(v=x, k=k)
+        return y * z + mirror.vectorize(lambda v, k: v * k**2, excluded=["k"])(x, k=k)
+
+    k = 0.7
+    y, ydot = cr.jvp(f, (x, k), (np.zeros_like(x), 1.0))
+    np.testing.assert_allclose(y, x * k * (x + k) + x * k**2)
+    np.testing.assert_allclose(ydot, x**2 + 4.0 * x * k)
+    xbar, kbar = cr.vjp(f, x, k)[1](np.ones_like(y))
+    np.testing.assert_allclose(xbar, 2.0 * x * k + 2.0 * k**2)
+    np.testing.assert_allclose(kbar, np.sum(ydot))

@@ -92,6 +92,24 @@ def at_items(vectorize: Any, args: tuple, kwargs: dict) -> tuple[Callable, list]
     return at_item, varying
 
 
+def gives_objects(vectorize: Any) -> bool:
+    """Say whether the results are kept as objects: of them there is no rule as a whole."""
+    return vectorize.signature is None and [*(vectorize.otypes or ())] == ["O"]
+
+
+def of_objects(ys: list, shape: tuple[int, ...]) -> np.ndarray:
+    """Return results that are objects, such as tuples of traced numbers, as NumPy's array of them.
+
+    A single one is an array of its own entries, as NumPy makes one of a tuple.
+    """
+    if not shape:
+        return np.asanyarray(ys[0], dtype=object)
+    y = np.empty(len(ys), object)
+    for i, item in enumerate(ys):
+        y[i] = item
+    return y.reshape(shape)
+
+
 def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
     """Do what calling ``vectorize`` does, by functions that have rules."""
     at_item, varying = at_items(vectorize, args, kwargs)
@@ -107,6 +125,8 @@ def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
         np.reshape(np.broadcast_to(x, (*loop, *core)), (math.prod(loop), *core))
         for x, core in zip(xs, cores)
     ]
+    if gives_objects(vectorize):
+        return of_objects([at_item(*items) for items in zip(*rows)], loop)
     # A rule for each item costs several times what a function of single numbers does.
     ys = map(at_item, *rows) if any(cores) else stack([at_item(*items) for items in zip(*rows)])
     several = isinstance(ys, tuple)

@@ -128,10 +128,11 @@ class _Held:
             self._put(put, get, "py_func", f, again(f, f.__closure__, names))
 
     def _is_ours(self, part: Any) -> bool:
-        if isinstance(part, FunctionType):
+        if type(part) is FunctionType:
             named = part.__module__ == self.home and not is_mirror(part)
             return part.__globals__ is self.names or named
-        return isinstance(part, type) and part.__module__ == self.home and can_change(part)
+        is_class = issubclass(type(part), type)  # and no proxy, which takes no other code or bases
+        return is_class and part.__module__ == self.home and can_change(part)
 
     def _seeing(self, part: Any) -> Any:
         """Return what stands for a function, a class or a method; the same where that will do."""
@@ -142,8 +143,8 @@ class _Held:
 
     def _look(self, part: Any) -> Any:
         kind = type(part)
-        if kind is CACHED:
-            self._seeing(part.__wrapped__)
+        if kind is CACHED or (isinstance(part, FunctionType) and kind is not FunctionType):
+            self._seeing(getattr(part, "__wrapped__", None))  # a cache, or a proxy as wrapt's
             return part
         if kind is staticmethod or kind is classmethod:
             seen = self._seeing(part.__func__)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
-from .held import Mirror, answers, can_change, content, is_mirror, made_anew
+from .held import Mirror, answers, can_change, content, is_mirror
 
 # What may be a mirror's original, of all that walks do not look into.
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, ModuleType, type})
@@ -122,8 +122,7 @@ def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
     if isinstance(container, type):
         put = functools.partial(type.__setattr__, container)
         for key, part in vars(container).items():
-            function = type(part) is FunctionType
-            if made_anew(part) is not None if function else not key.startswith("__"):
+            if type(part) is FunctionType or not key.startswith("__"):
                 yield put, vars(container).get, key, part
         return
     if type(container) is FunctionType:

@@ -2,8 +2,9 @@
 
 In an adopted module ``float`` and ``np.float64`` name stand-ins, which see traced values where they
 are called. In the functions that the module has when it is adopted the names stand for these in
-calls alone. Wherever else one is read, as in ``t is float`` or ``a.dtype.type is np.float64``, it
-is replaced by a constant: the class. ``type(x)`` gives the classes themselves there.
+calls alone, and in ``float.__pow__``. Wherever else one is read, as in ``t is float`` or
+``a.dtype.type is np.float64``, it is replaced by a constant: the class. ``type(x)`` gives the
+classes themselves there.
 """
 
 import builtins
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numbers import SCALARS, Map, type_of
+from .._numbers import METHOD_NAMES, SCALARS, Map, type_of
 
 _BUILT_IN = {cls.__name__: cls for cls in (float, complex, type, map)}
 _CLASSES: dict[int, type] = {id(cls): cls for cls in (*_BUILT_IN.values(), *SCALARS)}
@@ -80,7 +81,7 @@ class _Rewritten:
         part = self._found(step.argval)
         cls = _CLASSES.get(id(part))
         if cls is not None:
-            if not called:
+            if not called and str(self.steps[k + 1].argval) not in METHOD_NAMES:
                 self._load(k, k, cls)
             elif cls is type:
                 self._load(k, k, type_of, called=True)

@@ -38,11 +38,13 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
         super().__init__(seeing(pyfunc), *args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        level = innermost((*args, *kwargs.values()))
+        level, steps = innermost((*args, *kwargs.values())), _functions.vectorized
         if level is not None:
+            if kwargs or steps.gives_objects(self):  # of neither has the rule a derivative
+                return steps.vectorized(self, *args, **kwargs)
             return level.call(self, args, kwargs)
         if self.otypes and a_run() is not None:
-            return _functions.vectorized.vectorized(self, *args, **kwargs)
+            return steps.vectorized(self, *args, **kwargs)
         return super().__call__(*args, **kwargs)
 
 

@@ -164,7 +164,7 @@ class Walk(StateGuard):
         if isinstance(x, types.BuiltinFunctionType):
             self.refuse_state(where, state_of(x, self.names))
             if x is print:
-                self.notes.add("prints")
+                self.notes.add("may print")
 
     def _method(self, x: types.MethodType, where: str) -> None:
         self.waiting += [(x.__func__, where), (x.__self__, where)]

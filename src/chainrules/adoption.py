@@ -126,12 +126,19 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
 
     if not family:
         return shown
-    for name in shown.FOLLOWED:
-        if name.partition(".")[0] == family and f"scipy.{name}" in sys.modules:
-            found = _mirrors_of(f"scipy.{name}").get(id(part))
-            if found is not None:
-                return found
-    return None
+    homes = [f"scipy.{name}" for name in shown.FOLLOWED if name.partition(".")[0] == family]
+    homes = [home for home in homes if home in sys.modules]
+
+    def ours_of(part: Any) -> Any:
+        found = (_mirrors_of(home).get(id(part)) for home in homes)
+        return next((mirror for mirror in found if mirror is not None), None)
+
+    mirror = ours_of(part)
+    if mirror is not None or not homes:
+        return mirror
+    from .rules.rulesets.scipy.faces import face_of
+
+    return face_of(part, ours_of)
 
 
 # ---- adopted modules ----------------------------------------------------------------------------

@@ -243,3 +243,125 @@ def test_namespaces_of_array_api_compat(name):
         np.testing.assert_allclose(expected, cr.jacfwd(f)(x), rtol=1e-6, atol=1e-8)
     if name != "filled":  # of an array's own namespace, which needs no adoption
         np.testing.assert_allclose(expected, cr.grad(f)(x), rtol=1e-6, atol=1e-8)
+
+
+SPARSE = """
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+A = sparse.csr_matrix(np.array([[1.0, 2.0], [0.0, 3.0]]))
+KEPT = {"diagonal": sparse.dia_array(np.diag([2.0, 0.5])), "same": A}
+SUMS = linalg.aslinearoperator(A)
+
+
+def f(x, lower=sparse.tril(A, format="csc")):
+    y = A @ x + KEPT["diagonal"].dot(x) + KEPT["same"].T @ x + lower * x
+    return np.sum(y * y) + np.sum(np.abs(A @ (1j * x + 1.0)))
+
+
+def with_operator(x):
+    return f(x) + np.sum(SUMS.matvec(x) ** 2)
+
+
+def doubled():
+    A.data *= 2.0
+    A.data = A.data + 0.0
+"""
+
+
+def test_sparse_matrices_that_were_there_stand_beside_traced_values():
+    made, x = module_of(SPARSE, "adopted_sparse"), np.array([0.5, -1.5])
+    before = made.A, dict(made.KEPT), made.f.__defaults__
+    f = made.with_operator
+    value, expected = f(x), [slope(lambda t, e=e: f(x + t * e), 0.0) for e in np.eye(2)]
+    with cr.adopt(made):
+        assert f(x) == value
+        found, gradient = cr.value_and_grad(f)(x)
+        assert found == pytest.approx(value)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-7)
+        np.testing.assert_allclose(cr.jacfwd(f)(x), expected, rtol=1e-7)
+        np.testing.assert_allclose(cr.compile(cr.grad(made.f))(2.0 * x), cr.grad(made.f)(2.0 * x))
+        assert made.KEPT["same"] is made.A  # as before
+        made.doubled()
+        assert made.A[0, 1] == before[0][0, 1] == 4.0
+    assert made.A is before[0]
+    assert made.KEPT == before[1]
+    assert made.f.__defaults__ is before[2]
+    assert made.A[0, 1] == 4.0
+
+
+def test_a_sparse_matrix_of_scipys_beside_a_traced_value_says_what_to_write():
+    plain = module_of(SPARSE, "plain_sparse").A
+    with pytest.raises(cr.LostDerivativeError, match=r"csr_array\(A\) @ x"):
+        cr.grad(lambda x: np.sum(plain @ x))(np.ones(2))
+
+
+OBJECTS = """
+import numpy as np
+from scipy import interpolate, stats
+from scipy.interpolate import interp1d
+
+XS = np.linspace(0.0, 4.0, 9)
+YS = np.sin(XS)
+KEPT = {
+    "spline": interpolate.CubicSpline(XS, YS),
+    "pieces": interpolate.PPoly(np.array([[1.0, 2.0], [3.0, 1.0]]), [0.0, 2.0, 4.0]),
+    "b-spline": interpolate.make_interp_spline(XS, YS),
+    "fitpack": interpolate.UnivariateSpline(XS, YS, s=0),
+    "table": interp1d(XS, YS),
+    "cubic table": interp1d(XS[::-1], YS[::-1], kind="cubic"),
+    "matrix of a table": interp1d(XS, np.outer([1.0, 2.0], YS), axis=1, fill_value="extrapolate"),
+    "frozen": stats.gamma(2.0, scale=1.5),
+    "method": stats.norm.logpdf,
+    "method of frozen": stats.norm(1.0, 2.0).cdf,
+    "method of a spline": interpolate.Akima1DInterpolator(XS, YS).__call__,
+    "density": stats.gaussian_kde(YS),
+}
+GRID = interpolate.RegularGridInterpolator((XS, XS[::-1]), np.outer(YS, YS))
+
+
+def on_grid(x):
+    return float(GRID(np.array([[x, 2.0 * x]]))[0])
+
+
+def f(name, x, grid=interpolate.RectBivariateSpline(XS, XS, np.outer(YS, YS)).ev):
+    g = KEPT[name]
+    y = g.pdf(x) if name == "frozen" else g(x)
+    return np.sum(y) + np.sum(grid(x, 0.5)) + on_grid(x)
+"""
+
+
+@pytest.fixture(scope="module")
+def of_scipy():
+    return module_of(OBJECTS, "adopted_objects")
+
+
+def test_objects_of_scipys_that_were_there_see_traced_values(of_scipy):
+    kept, x = dict(of_scipy.KEPT), 1.3
+    for name in kept:
+        f = functools.partial(of_scipy.f, name)
+        value, expected = f(x), slope(f, x)
+        with cr.adopt(of_scipy):
+            f = functools.partial(of_scipy.f, name)
+            assert f(x) == value
+            assert cr.value_and_grad(f)(x) == pytest.approx((value, expected), rel=1e-7), name
+            assert cr.jvp(f, (x,), (1.0,)) == pytest.approx((value, expected), rel=1e-7), name
+            assert cr.compile(cr.grad(f))(1.7) == pytest.approx(slope(f, 1.7), rel=1e-6), name
+            assert isinstance(of_scipy.KEPT[name], type(kept[name]))
+    assert of_scipy.KEPT == kept
+
+
+def test_a_face_has_the_state_of_the_object_that_it_stands_for():
+    made = module_of("from scipy import stats\nX = stats.norm(1.0)\nY = X\n", "adopted_states")
+    spline = module_of(OBJECTS, "adopted_states")
+    made.X.random_state = 3
+    expected = made.X.rvs(3)
+    made.X.random_state = 3
+    with cr.adopt(made, spline):
+        np.testing.assert_array_equal(made.X.rvs(3), expected)
+        face = spline.KEPT["spline"]
+        face.c[:] = 0.0
+        assert face(1.0) == 0.0
+        assert math.isclose(spline.KEPT["spline"].x[1], 0.5)
+    assert spline.KEPT["spline"](1.0) == 0.0

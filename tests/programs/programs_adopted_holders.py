@@ -143,6 +143,10 @@ def structured(x):
     return a["m"].sum()
 
 
+def method_of_float(x):
+    return float.__mul__(x, 2.0)
+
+
 LAYER = np.zeros(3)
 
 
@@ -159,10 +163,6 @@ def mean_of_statistics(x):
     return statistics.mean(x)
 
 
-def method_of_float(x):
-    return float.__mul__(x, 2.0)
-
-
 def formatted(x):
     return float("%g" % x)  # noqa: UP031
 
@@ -175,6 +175,7 @@ v3 = np.array([0.3, 1.2, 0.7])
 PROGRAMS = [
     ("called_by_dict", called_by_dict, (0.3,)),
     ("by_type", by_type, (0.4,)),
+    ("method_of_float", method_of_float, (0.3,)),
     ("by_type_of_array", by_type, (v3,)),
     ("table_lookup", table_lookup, (0.7,)),
     ("defaults", defaults, (0.4,)),
@@ -191,7 +192,6 @@ REFUSED: list = [
     ("global_buffer", global_buffer, (v3,), LOST, "make the array while the function runs"),
     ("nditer", nditer, (v3,), LOST, r"np\.ndenumerate"),
     ("statistics", mean_of_statistics, (v3,), LOST, r"statistics\.mean met.*\n.*np\.mean"),
-    ("method_of_float", method_of_float, (0.3,), LOST, r"x \* y in place of float\.__mul__"),
     ("formatted", formatted, (0.3,), LOST, "shows a traced number"),
     ("masked_power", masked_power, (v3,), LOST, r"(?s)numpy\.ma.*np\.asarray\(x\) where nothing"),
 ]

@@ -194,6 +194,7 @@ class Interpolates(metaclass=StandIn):
     """
 
     formula: Any = None
+    made_like: Any = None  # what gives the arguments that an object of SciPy's was made of
     traced = TracedFunction
 
     def __new__(cls, *args, **kwargs):

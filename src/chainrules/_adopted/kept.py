@@ -7,7 +7,14 @@ an object stay the same ones; a tuple and a ``functools.partial`` are made anew.
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType, SimpleNamespace
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
 
 from ..rules.containers import LEAVES
@@ -15,7 +22,7 @@ from ..rules.refusals.remedies import adopted
 from .held import Mirror, answers, can_change, content, is_mirror
 
 # What may be a mirror's original, of all that walks do not look into.
-_ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, ModuleType, type})
+_ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, MethodType, ModuleType, type})
 _CONTAINERS = frozenset({dict, list, SimpleNamespace})
 _PLAIN = frozenset(LEAVES - _ORIGINALS)
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})

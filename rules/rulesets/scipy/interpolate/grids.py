@@ -82,6 +82,11 @@ class interp1d(Interpolates, interpolate.interp1d):  # noqa: N801 - SciPy's own 
 
     formula = staticmethod(by_kind)
 
+    @staticmethod
+    def made_like(x):
+        kind = x._spline.k if x._kind == "spline" else x._kind
+        return (x.x, x.y, kind, x.axis), {"fill_value": x.fill_value, "assume_sorted": True}
+
 
 # ---- products of splines ------------------------------------------------------------------------
 
@@ -220,6 +225,10 @@ class RegularGridInterpolator(Interpolates, interpolate.RegularGridInterpolator)
     """``scipy.interpolate.RegularGridInterpolator``, whose methods see traced values."""
 
     formula = staticmethod(on_grid)
+
+    @staticmethod
+    def made_like(x):
+        return (x.grid, x.values), {}
 
     def followed(self):
         # SciPy keeps the values themselves, and a user may write to them.

@@ -155,8 +155,8 @@ _NO_MASK = "np.asarray(x) where nothing is masked, else np.where in place of a m
 _WRITE = {
     "requires a 'float' object": "the operator: x * y in place of float.__mul__(x, y)",
     "unsupported data types in input": (
-        "a sparse matrix as one of chainrules.scipy.sparse: csr_array(A) @ x; what an adopted module "
-        "keeps is one"
+        "a sparse matrix as one of chainrules.scipy.sparse: csr_array(A) @ x; what an adopted "
+        "module keeps is one"
     ),
     "unknown type object": "NumPy's functions in place of numexpr.evaluate, which runs in C",
     "object expected; got": (

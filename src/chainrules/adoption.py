@@ -55,6 +55,8 @@ def mirror_of(part: Any) -> Any:
             return shown
     if type(part) is WrapperDescriptorType:
         return METHODS.get(part)
+    if type(part) is np.vectorize:
+        return _numpy().vectorize_of(part, mirror_of)
     if isinstance(part, FunctionType):
         again = made_anew(part)
         if again is not None:
@@ -136,7 +138,7 @@ def _mirror_in_scipy(part: Any, family: str) -> Any:
     mirror = ours_of(part)
     if mirror is not None or not homes:
         return mirror
-    from .rules.rulesets.scipy.faces import face_of
+    from .scipy._faces import face_of
 
     return face_of(part, ours_of)
 

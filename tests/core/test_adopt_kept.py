@@ -365,3 +365,36 @@ def test_a_face_has_the_state_of_the_object_that_it_stands_for():
         assert face(1.0) == 0.0
         assert math.isclose(spline.KEPT["spline"].x[1], 0.5)
     assert spline.KEPT["spline"](1.0) == 0.0
+
+
+VECTORIZED = """
+import math
+import numpy as np
+
+
+@np.vectorize
+def bend(x, sin=math.sin):
+    from math import exp
+
+    return sin(x) * exp(x) if x > 0 else 0.0
+
+
+POWERS = {"cube": np.vectorize(lambda x, k: float(x) ** k, excluded=[1], otypes=[float])}
+
+
+def f(x):
+    return np.sum(bend(x) * POWERS["cube"](x, 3))
+"""
+
+
+@pytest.mark.parametrize("x", [0.7, np.array([0.7, -0.4])])
+def test_vectorized_functions_that_were_there_see_traced_values(x):
+    made = module_of(VECTORIZED, "adopted_vectorized")
+    before, value = (made.bend, made.POWERS["cube"]), made.f(x)
+    expected = slope(lambda t: made.f(x + t), 0.0)
+    with cr.adopt(made):
+        assert made.f(x) == value
+        found, gradient = cr.value_and_grad(made.f)(x)
+        assert (found, np.sum(gradient)) == pytest.approx((value, expected))
+        assert cr.jvp(made.f, (x,), (np.ones_like(x),))[1] == pytest.approx(expected)
+    assert (made.bend, made.POWERS["cube"]) == before

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from ..rules.known_classes import library_of
 from ..rules.tracing.classes.other_classes import array_for_numpy
 from .types_in_code import with_own_types
@@ -145,6 +147,9 @@ class _Held:
         kind = type(part)
         if kind is CACHED or (isinstance(part, FunctionType) and kind is not FunctionType):
             self._seeing(getattr(part, "__wrapped__", None))  # a cache, or a proxy as wrapt's
+            return part
+        if kind is np.vectorize:
+            self._seeing(part.pyfunc)
             return part
         if kind is staticmethod or kind is classmethod:
             seen = self._seeing(part.__func__)

@@ -48,6 +48,14 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
         return super().__call__(*args, **kwargs)
 
 
+def vectorize_of(made: Any, mirror_of: Callable) -> vectorize:
+    """Return an object of ``numpy.vectorize`` as one that sees traced values."""
+    y = object.__new__(vectorize)
+    vars(y).update(vars(made))
+    y.pyfunc = seeing(mirror_of(made.pyfunc) or made.pyfunc)
+    return y
+
+
 def frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Any:
     """As ``numpy.frompyfunc``; the arguments may be traced."""
     return _FromPython(func, _numpy.frompyfunc(func, nin, nout, **options))

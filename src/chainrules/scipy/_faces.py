@@ -4,16 +4,14 @@ Such a face may meet traced values: a spline, a table, a distribution with its p
 matrix. What is done to SciPy's object is done to its face, and the other way.
 """
 
+import sys
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
 from weakref import WeakValueDictionary
 
-from scipy import stats
-from scipy.stats import distributions
-
-from .sparse.seeing import seeing
-from .traced_objects import Interpolates
+from ..rules.rulesets.scipy.sparse.seeing import seeing
+from ..rules.rulesets.scipy.traced_objects import Interpolates
 
 _faces: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by the id of SciPy's
 
@@ -25,11 +23,12 @@ def face_of(x: Any, ours_of: Callable[[Any], Any]) -> Any:
     """
     if type(x) is MethodType:
         owner = ours_of(x.__self__) or face_of(x.__self__, ours_of)
-        return getattr(owner, x.__name__, None)
-    if isinstance(x, distributions.rv_frozen):
-        return _frozen(x, ours_of)
+        return None if owner is None else getattr(owner, x.__name__, None)
+    stats = sys.modules.get("scipy.stats")  # which is long in loading
+    if stats is not None and isinstance(x, stats.distributions.rv_frozen):
+        return _frozen(x, getattr(stats, x.dist.name, None), ours_of)
     known = _faces.get(id(x))
-    if known is not None and vars(known) is vars(x):
+    if known is not None and vars(known) is getattr(x, "__dict__", None):
         return known
     y = seeing(x)
     if y is x:
@@ -43,8 +42,7 @@ def face_of(x: Any, ours_of: Callable[[Any], Any]) -> Any:
     return y
 
 
-def _frozen(x: Any, ours_of: Callable[[Any], Any]) -> Any:
-    dist = getattr(stats, x.dist.name, None)
+def _frozen(x: Any, dist: Any, ours_of: Callable[[Any], Any]) -> Any:
     ours = ours_of(dist) if type(dist) is type(x.dist) else None
     if ours is None:
         return None

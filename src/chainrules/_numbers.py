@@ -217,6 +217,8 @@ def seeing(f: Any) -> Any:
 def has_attribute(x: Any, name: str, /) -> bool:
     """``hasattr``, which says of a traced number what it says of the number."""
     plain = value(x) if isinstance(x, Traced) else x
+    if isinstance(plain, Traced):  # of a recording or a batch, which stands for any number
+        return any(name in vars(cls) for cls in type_under(plain).__mro__)
     return builtins.hasattr(x if is_lazy(plain) else plain, name)  # a traced one has no chunks
 
 

@@ -243,3 +243,28 @@ def test_an_enumeration_of_floats_that_is_there_at_adoption():
         assert isinstance(made.E.A, float)
         assert made.E(1.5) is made.E.A
         assert issubclass(made.E, enum.Enum)
+
+
+ASKED = """
+import numpy as np
+
+NAMES = ("__iter__", "__len__", "__float__", "__getitem__", "shape", "is_integer", "unit", "mro")
+
+
+def asks(x):
+    y = np.sin(x) * 2.0
+    return 2.0 * y if [hasattr(y, name) for name in NAMES] == HAS else y * np.nan
+"""
+
+
+@pytest.mark.parametrize("x", [0.3, np.array([0.3, 0.7])])
+def test_hasattr_says_of_recorded_and_batched_values_what_it_says_of_the_number(x):
+    made = module_of(ASKED, "adopted_asked")
+    made.HAS = [hasattr(np.sin(x) * 2.0, name) for name in made.NAMES]
+    expected = 4.0 * np.sin(x)
+    with cr.adopt(made):
+        compiled = cr.compile(made.asks)
+        for _ in range(2):
+            np.testing.assert_allclose(compiled(x), expected)
+        np.testing.assert_allclose(cr.compile(cr.jacobian(made.asks))(x), cr.jacobian(made.asks)(x))
+        np.testing.assert_allclose(cr.vmap(made.asks)(np.stack([x, x])), [expected, expected])

@@ -56,7 +56,7 @@ def _of_class(x: Any, ours: Any) -> Any:
     if not isinstance(ours, type) or not hasattr(x, "__dict__"):
         return None
     try:
-        y = object.__new__(ours)
+        y: Any = object.__new__(ours)
     except TypeError:  # a part of the object is where only C sees it
         return None
     y.__dict__ = vars(x)

@@ -13,6 +13,9 @@ from typing import Any
 
 from .config import MissingRuleError, user_line
 from .rules import all_settled, innermost, seen, stands_for
+from .rules.engines.buffers import buffers_if_new
+from .rules.tracing.funnel import shown
+from .rules.tracing.running import a_run
 
 
 def mirror(name: str, original: str, rules: Any) -> None:
@@ -41,7 +44,7 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
     elif word in rules.REFUSED:
         y = refusing(part, f"{original}.{word}", *rules.REFUSED[word])
     elif isinstance(part, types.FunctionType | types.BuiltinFunctionType) or _is_cython(part):
-        y = seen(part)
+        y = _making(seen(part)) if original.startswith("scipy") else seen(part)
     if y is part:
         return part
     if isinstance(part, type):
@@ -51,6 +54,18 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
             y = rules.answers(y)  # what they return is shown, too
         found_as(y, name, word)
     return y
+
+
+def _making(f: Callable) -> Callable:
+    """Return ``f``; while a transform runs, new arrays among its results take traced values."""
+
+    @functools.wraps(f)
+    def makes(*args: Any, **kwargs: Any) -> Any:
+        y = f(*args, **kwargs)
+        return y if a_run() is None else buffers_if_new(y, (args, kwargs))
+
+    makes.__shows__ = makes, shown(f)  # type: ignore[attr-defined]
+    return makes
 
 
 def _is_cython(part: Any) -> bool:

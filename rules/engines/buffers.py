@@ -251,11 +251,10 @@ def buffers_if_new(y: Value, given: Value) -> Any:
         return buffer_if_new(y, given)
     if not isinstance(y, list | tuple):
         return y
-    named = hasattr(type(y), "_make")
-    if not named and type(y) not in (list, tuple):
+    make = getattr(type(y), "_make", type(y))  # of a named tuple
+    if make is type(y) and make not in (list, tuple):
         return y
-    parts = [_if_owner(part, given) for part in y]
-    return type(y)._make(parts) if named else type(y)(parts)  # type: ignore[attr-defined]
+    return make([_if_owner(part, given) for part in y])
 
 
 def _if_owner(y: Any, given: Value) -> Any:

@@ -251,6 +251,17 @@ class Composed(Kind):
         return {name: x for name, x in kwargs.items() if name not in hints}
 
 
+class FollowedBySource(Composed):
+    """Composed of the same steps: ``body`` is the function as a copy of its module defines it."""
+
+    __slots__ = ()
+    label = "composed of its own source"
+
+    def __init__(self, f: Function, body: Callable, line: str) -> None:
+        super().__init__(f, body, line)
+        self.of_scipy = False  # a list may be no array to it
+
+
 def _for_library(x: Value) -> Any:
     x = value(x)
     convert = as_library.get(type(x))

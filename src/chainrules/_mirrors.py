@@ -44,7 +44,7 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
     elif word in rules.REFUSED:
         y = refusing(part, f"{original}.{word}", *rules.REFUSED[word])
     elif isinstance(part, types.FunctionType | types.BuiltinFunctionType) or _is_cython(part):
-        y = _making(seen(part)) if original.startswith("scipy") else seen(part)
+        y = seen(part)
     if y is part:
         return part
     if isinstance(part, type):
@@ -52,6 +52,8 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
     elif isinstance(y, types.FunctionType):
         if hasattr(rules, "answers"):
             y = rules.answers(y)  # what they return is shown, too
+        if original.startswith("scipy"):
+            y = _making(y)
         found_as(y, name, word)
     return y
 

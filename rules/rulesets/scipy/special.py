@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ... import array_of, composed, non_differentiable, pair_rule, primitive, scalar_rule, value
+from ... import (
+    array_of,
+    by_source,
+    composed,
+    non_differentiable,
+    pair_rule,
+    primitive,
+    scalar_rule,
+    value,
+)
 from ..arrays.batches import along
 from ..special import ufuncs  # noqa: F401
 from ..special.tools import whole
@@ -20,11 +29,13 @@ def refuse(names, reason, remedy):
     REFUSED.update({name: (reason, remedy) for name in names.split() if hasattr(special, name)})
 
 
-# SciPy's own code is made of ufuncs with rules, and is followed as it stands.
-FOLLOWED = "jvp yvp kvp ivp h1vp h2vp zeta lambertw assoc_laguerre softplus"
-for _name in FOLLOWED.split():
-    if hasattr(special, _name):
-        composed(getattr(special, _name), value="own")(getattr(special, _name))
+by_source(
+    special,
+    """
+    assoc_laguerre h1vp h2vp ivp jvp kvp lambertw roots_gegenbauer roots_genlaguerre roots_jacobi
+    roots_sh_jacobi softplus yvp zeta
+""",
+)
 
 
 # ---- sums of exponentials ----
@@ -240,7 +251,7 @@ for _name in CONSTANT.split():
 refuse("factorial2 factorialk", "it is of whole numbers", "special.gamma, or poch")
 refuse("jacobi genlaguerre gegenbauer sh_jacobi", "it gives a series of NumPy's own",
        "special.eval_jacobi, eval_genlaguerre, eval_gegenbauer or eval_sh_jacobi")  # fmt: skip
-refuse("""roots_jacobi roots_genlaguerre roots_gegenbauer roots_sh_jacobi j_roots la_roots
+refuse("""j_roots la_roots
        cg_roots js_roots""", NO_RULE, "cr.stop_gradient(alpha) for its parameters")  # fmt: skip
 refuse("assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all sph_legendre_p "
        "sph_legendre_p_all sph_harm_y sph_harm_y_all", NO_RULE,

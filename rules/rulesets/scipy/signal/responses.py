@@ -9,7 +9,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError, user_line
-from .... import composed, composed_each, is_traced, library_value, value, with_values
+from .... import composed, composed_each, is_traced, library_value, source_of, value, with_values
 from .filters import array, filtered, padded
 
 
@@ -59,7 +59,8 @@ def angles(own_w, worN, fs):
 
 @composed(signal.freqz)
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
-    refuse_traced(signal.freqz, fs=fs)
+    if is_traced(fs):
+        return source_of(signal.freqz)(b, a, worN, whole, plot, fs, include_nyquist)
     own = library_value(signal.freqz, (b, a, worN, whole, None, fs, include_nyquist), {})
     w = angles(own[0], worN, fs)
     z = np.exp(-1j * w)
@@ -76,7 +77,8 @@ OF_SECTIONS = [getattr(signal, name) for name in ("sosfreqz", "freqz_sos") if ha
 
 @composed_each({f: f for f in OF_SECTIONS}, value="own")
 def response_of_sections(f, sos, worN=512, whole=False, fs=2 * np.pi, *, own):
-    refuse_traced(f, fs=fs)
+    if is_traced(fs):
+        return source_of(f)(sos, worN, whole, fs)
     sos, w = np.atleast_2d(array(sos)), angles(own[0], worN, fs)
     z = np.exp(-1j * w)
     h = 1.0
@@ -91,7 +93,8 @@ def from_roots(roots, x):
 
 @composed(signal.freqz_zpk, value="own")
 def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * np.pi, *, own):
-    refuse_traced(signal.freqz_zpk, fs=fs)
+    if is_traced(fs):
+        return source_of(signal.freqz_zpk)(z, p, k, worN, whole, fs)
     w = angles(own[0], worN, fs)
     x = np.exp(1j * w)
     h = k * from_roots(z, x) / from_roots(p, x)
@@ -120,7 +123,8 @@ def freqs_zpk(z, p, k, worN=200, *, own):
 
 @composed(signal.group_delay, value="own")
 def group_delay(system, w=512, whole=False, fs=2 * np.pi, *, own):
-    refuse_traced(signal.group_delay, fs=fs)
+    if is_traced(fs):
+        return source_of(signal.group_delay)(system, w, whole, fs)
     b, a = map(vector, system)
     w = angles(own[0], w, fs)
     z = np.exp(-1j * w)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, composed, is_traced, source_of, value, with_values
+from .... import array_of, composed, is_traced, value, with_values
 from .samples import centred, floats, in_one_axis, kurtosis, mean, skew, variance
 
 
@@ -133,7 +133,8 @@ def ttest_ind_from_stats(mean1, std1, nobs1, mean2, std2, nobs2, equal_var=True,
 @composed(stats.f_oneway, value="own")
 def f_oneway(*samples, axis=0, equal_var=True):
     if not equal_var:
-        return source_of(stats.f_oneway)(*samples, axis=axis, equal_var=False)
+        raise MissingRuleError(f"scipy.stats.f_oneway has no rule for equal_var=False, in "
+                               f"{user_line()}.\n  leave out equal_var")  # fmt: skip
     groups = [in_one_axis(x, axis) for x in samples]
     everything = np.concatenate(groups, axis=-1)
     between, rest = len(groups) - 1, np.shape(everything)[-1] - len(groups)

@@ -40,7 +40,8 @@ def lombscargle(x, y, freqs, precenter=False, normalize=False, *, weights=None,
                 floating_mean=False):  # fmt: skip
     if precenter is True:
         options = {"weights": weights, "floating_mean": floating_mean}
-        return source_of(signal.lombscargle)(x, y, freqs, precenter, normalize, **options)
+        options |= {"precenter": precenter, "normalize": normalize}
+        return source_of(signal.lombscargle)(x, y, freqs, **options)
     x, y, freqs = array(x), array(y), array(freqs)
     weights = np.ones(np.shape(x)) if weights is None else array(weights)
     a, b, power, tau, variance = fitted_power(x, y, freqs, weights, floating_mean)

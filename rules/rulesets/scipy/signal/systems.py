@@ -12,7 +12,7 @@ from .....config import MissingRuleError, user_line
 from .... import composed, innermost, library_value, seen, value, with_values
 from ..linalg.exponential import exponential
 from .filters import array
-from .responses import vector, zpk2tf
+from .responses import vector
 
 solve = seen(linalg.solve)
 TUPLES = "the system as a tuple: (num, den), (z, p, k) or (a, b, c, d)"
@@ -84,7 +84,7 @@ def tf2zpk(b, a):
 
 @composed(signal.zpk2ss, value="own")
 def zpk2ss(z, p, k):
-    return tf2ss(*zpk2tf(z, p, k))
+    return tf2ss(*seen(signal.zpk2tf)(z, p, k))
 
 
 # ---- state space ------------------------------------------------------------------------------

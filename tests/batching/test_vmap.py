@@ -209,6 +209,8 @@ def test_arrays_of_own_classes_are_refused_as_results():
         lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]) * float(x),
         lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]),
         lambda x: np.matrix([[float(x)]]),
+        lambda x: np.matrix([[x], [2.0 * x]]),
+        lambda x: [np.ma.array([x, x], mask=[0, 1])],
     ):
         with pytest.raises(cr.BatchError, match="of its class"):
             cr.vmap(f)(np.array([1.0, 2.0]))

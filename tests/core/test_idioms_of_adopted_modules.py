@@ -130,3 +130,36 @@ def test_arrays_made_of_constants_take_traced_values(name):
         pushed = cr.jvp(getattr(module, name), (1.3,), (1.0,))
     assert value == plain == pushed[0]
     np.testing.assert_allclose([derivative, pushed[1]], [slope, slope], rtol=1e-6)
+
+
+NUMPYS = """
+import numpy as np
+
+def derivative_of_a_polynomial(t):
+    p = np.poly1d([t, 1.0, 2.0])
+    return np.polyder(p)(2.0) + np.polyint(p)(1.0) + np.polymul(p, [1.0, 2.0])(0.5)
+
+def edges_in_a_list(t):
+    counts, edges = np.histogram(np.array([0.5, 1.5, 2.5]) * t, bins=[0, 1, 3, 4])
+    return t * np.sum((edges[1:] + edges[:-1]) * counts)
+
+def decorated_with_options(t):
+    @np.vectorize(otypes=[float])
+    def f(x):
+        return x * t if x > 0 else 0.0
+    return np.sum(f([0.0, 1.0, 2.0]))
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["derivative_of_a_polynomial", "edges_in_a_list", "decorated_with_options"]
+)
+def test_what_numpys_examples_do(name):
+    module = types.ModuleType("numpys")
+    exec(NUMPYS, vars(module))
+    f = getattr(module, name)
+    plain, slope = f(1.3), (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
+    with cr.adopt(module):
+        value, derivative = cr.value_and_grad(getattr(module, name))(1.3)
+    assert value == plain
+    np.testing.assert_allclose(derivative, slope, rtol=1e-6)

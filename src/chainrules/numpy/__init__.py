@@ -38,6 +38,8 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
         super().__init__(seeing(pyfunc), *args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.pyfunc is _numpy._NoValue:  # a decorator with options, above a function
+            return super().__call__(seeing(args[0]), *args[1:], **kwargs)
         level = innermost((*args, *kwargs.values()))
         if level is not None:
             return level.call(self, args, kwargs)

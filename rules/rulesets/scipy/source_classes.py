@@ -15,9 +15,9 @@ def by_source(cls):
         for name, member in ((name, following(base, name)) for name in vars(base))
         if member is not None
     }
-    made = StandIn(
-        cls.__name__, (cls,), {**members, "__doc__": cls.__doc__, "__module__": __name__}
-    )
+    doc = f"``{cls.__module__}.{cls.__name__}``, which sees traced values."
+    about = {"__doc__": doc, "__module__": __name__}
+    made = StandIn(cls.__name__, (cls,), {**members, **about})
     globals()[cls.__name__] = made  # where pickle finds it
     return made
 

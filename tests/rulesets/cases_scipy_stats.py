@@ -131,6 +131,10 @@ CASES |= {
     ],
     stats.binned_statistic_2d: [case(X, X[::-1] + 0.1, X**2, bins=2)],
     stats.binned_statistic_dd: [case(A[:, :1], W[:, 0], "max", 2)],
+    stats.boxcox_normplot: [case(P[:, 0], -1.0, 1.5, None, 4)],
+    stats.yeojohnson_normplot: [case(X, -1.0, 1.5, None, 4)],
+    stats.boxcox_normmax: [case(P[:, 0]), case(P[:, 1], method="mle")],
+    stats.yeojohnson_normmax: [case(X)],
     stats.chi2_contingency: [
         case(9 * P),
         case(np.array([[10.0, 20.0], [6.0, 19.0]])),
@@ -147,7 +151,12 @@ if hasattr(stats, "quantile"):
     CASES[stats.quantile] = [case(X, 0.31), case(A, np.array([0.2, 0.73])[:, None], axis=0)]
 CASES[stats.lmoment] = [case(X), case(A, 3), case(A, [2, 4], axis=0, standardize=False)]
 OF_ONE_DTYPE = set(CASES)
-TOLERANCES = {stats.expectile: 1e-5}  # SciPy looks for it by steps
+# SciPy looks for these by steps.
+TOLERANCES = {
+    stats.expectile: 1e-5,
+    stats.boxcox_normmax: 1e-3,
+    stats.yeojohnson_normmax: 1e-3,
+}
 FIXED = {
     stats.trim_mean: (1,), stats.tmean: (1,), stats.tvar: (1,), stats.tstd: (1,), stats.tsem: (1,),
     stats.tmin: (1,), stats.tmax: (1,), stats.trim1: (1,), stats.trimboth: (1,),

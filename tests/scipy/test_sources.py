@@ -11,7 +11,7 @@ import scipy.signal
 
 import chainrules as cr
 from chainrules.rules import source_of
-from chainrules.scipy import interpolate, signal
+from chainrules.scipy import interpolate, signal, stats
 
 rng = np.random.default_rng(11)
 X = rng.normal(size=40)
@@ -44,6 +44,15 @@ def stft(x):
 )
 def test_objects(f):
     check(f, X, rtol=1e-5, exact=False)
+
+
+@pytest.mark.parametrize(
+    ("f", "x"), [(stats.boxcox, X[:12] ** 2 + 0.1), (stats.yeojohnson, X[:12])]
+)
+def test_powers_that_are_looked_for(f, x):
+    """The power is that of a largest likelihood, which moves with the data."""
+    check(lambda x: f(x)[0], x, rtol=1e-3, second=False)
+    check(lambda x: np.asarray(f(x)[1]), x, rtol=1e-3, second=False)
 
 
 def test_values_are_those_of_scipy_to_the_last_bit():

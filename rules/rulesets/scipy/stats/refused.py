@@ -14,8 +14,7 @@ BY_REASON = {
         poisson_means_test quantile_test ranksums somersd spearmanr spearmanrho weightedtau
         wilcoxon""",
     ("it looks for its result by an optimizer", "the gradient of what it maximizes, as boxcox_llf"):
-        """boxcox_normmax boxcox_normplot fit goodness_of_fit ppcc_max ppcc_plot
-        yeojohnson_normmax yeojohnson_normplot""",
+        "fit goodness_of_fit ppcc_max ppcc_plot",
     ("it calls functions with samples of its own", "the gradient of the statistic"): """
         bootstrap monte_carlo_test multiscale_graphcorr permutation_test power sobol_indices""",
     ("it is of distributions that see no traced values", "stats.norm or another distribution"): """
@@ -32,8 +31,8 @@ by_source(
     stats,
     """
     alexandergovern anderson bayes_mvs binned_statistic binned_statistic_2d binned_statistic_dd
-    chi2_contingency cramervonmises cumfreq mvsdist probplot quantile
-    relfreq trim1 trimboth
+    boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq mvsdist probplot quantile
+    relfreq trim1 trimboth yeojohnson_normmax yeojohnson_normplot
     """,
 )
 non_differentiable(stats.rankdata, stats.tiecorrect)

@@ -18,6 +18,7 @@ from chainrules.rules.rulesets.arrays.along_axes import counts as numpy_counts
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
 from chainrules.rules.rulesets.functions import map as higher_order
+from chainrules.rules.rulesets.functions import math as numbers_in_parts
 from chainrules.rules.rulesets.linalg import matrix_functions
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
 from chainrules.rules.rulesets.linalg import systems as numpy_linalg
@@ -94,6 +95,7 @@ PRIMITIVES: dict = {
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],
     numpy_linalg.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
+    numbers_in_parts.of_parts: [case(X, 0.3), case(1.3, -0.4)],
     quotients.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.kink: [case(X, X > 9), case(Z, X > 9)],
     quotients.guarded_quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
@@ -122,6 +124,7 @@ WITHOUT_CASES = {
 }  # fmt: skip
 # Positions of arguments that are options.
 FIXED: dict = {}
+OF_ONE_DTYPE = {numbers_in_parts.of_parts}
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
 
 CASES: dict = {**HIGHER_ORDER, **PRIMITIVES, **SCIMATH, **POLYNOMIALS}

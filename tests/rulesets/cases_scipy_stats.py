@@ -121,7 +121,6 @@ if "axis" in inspect.signature(stats.expectile).parameters:
     CASES[stats.expectile] += [case(A, 0.3, axis=1, keepdims=True), case(A, weights=W, axis=None)]
 # By SciPy's own source.
 CASES |= {
-    stats.alexandergovern: [case(X, Y, W[:, 0])],
     stats.anderson: [case(X), case(P[:, 0], "expon"), case(X, "logistic")],
     stats.bayes_mvs: [case(X), case(X, 0.7)],
     stats.binned_statistic: [

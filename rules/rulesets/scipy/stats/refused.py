@@ -22,7 +22,7 @@ BY_REASON = {
         Mixture""",
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
-        anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro tukey_hsd""",
+        alexandergovern anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro tukey_hsd""",
 }  # fmt: skip
 REFUSED = {
     name: why for why, names in BY_REASON.items() for name in names.split() if hasattr(stats, name)
@@ -30,7 +30,7 @@ REFUSED = {
 by_source(
     stats,
     """
-    alexandergovern anderson bayes_mvs binned_statistic binned_statistic_2d binned_statistic_dd
+    anderson bayes_mvs binned_statistic binned_statistic_2d binned_statistic_dd
     boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq mvsdist probplot quantile
     relfreq trim1 trimboth yeojohnson_normmax yeojohnson_normplot
     """,

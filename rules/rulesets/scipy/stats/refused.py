@@ -22,7 +22,8 @@ BY_REASON = {
         Mixture""",
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
-        alexandergovern anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro tukey_hsd""",
+        alexandergovern anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro
+        tukey_hsd""",
 }  # fmt: skip
 REFUSED = {
     name: why for why, names in BY_REASON.items() for name in names.split() if hasattr(stats, name)

@@ -460,6 +460,7 @@ def test_the_exponential_of_a_matrix_of_any_norm_moves_as_scipy_says(size, along
         ("no complex eigenvectors", lambda a: linalg.eig(a - a.T, DEFINITE)),
         ("no eigenvectors of complex", lambda a: linalg.eig_banded(a * 1j)),
         ("does not solve", lambda a: linalg.solve_sylvester(a, a * 1j, a)),
+        ("does not solve", lambda a: linalg.solve_sylvester(a * 1j, a - a.T, a)),
         ("does not solve", lambda a: linalg.solve_continuous_lyapunov(a, a * 1j)),
         ("does not solve", lambda a: linalg.solve_discrete_lyapunov(a / 9, a * 1j, "bilinear")),
         ("full rank", lambda a: linalg.subspace_angles(np.stack([a[0], a[0]], 1), a[:, :1])),

@@ -58,6 +58,13 @@ def told_used(vbar, v):
     return dense(vbar, v), np.full(np.shape(v), not isinstance(vbar, AbstractZero))
 
 
+def that_weigh(used, vbar, wbar):
+    """Leave out of ``used`` vectors that weigh nothing, nor do their values, for good."""
+    if is_traced(vbar) or is_traced(wbar):
+        return used
+    return used & ((vbar != 0) | np.expand_dims(wbar != 0, -2))
+
+
 def undetermined(w, used):
     """Say of each matrix whether an eigenvector is used whose eigenvalue another one has.
 
@@ -85,9 +92,15 @@ def is_uniform(wbar):
     return not is_traced(wbar) and bool(np.all(wbar == wbar[..., :1]))
 
 
-def smooth_if_apart(abar, w, wbar):
-    """Return ``abar``, with no derivative of its own where weights that vary meet equal ``w``.
+def of_values(w, wbar, *vectors):
+    """Return ``wbar`` and the vectors of the values, to be multiplied, as far as they are smooth.
 
-    How the weights would differ if ``w`` did, nobody knows then.
+    Weights that vary have no derivative where ``w`` are equal: how they would differ if ``w`` did,
+    nobody knows then. Vectors that weigh nothing play no part.
     """
-    return not_smooth(abar, has_equal(w)) if is_traced(wbar) else abar
+    equal = np.any(equal_pairs(w), axis=-1)
+    if type(equal) is np.ndarray and not equal.any():
+        return wbar, *vectors
+    left_out = np.expand_dims(equal & (wbar == 0), -2)
+    wbar = not_smooth(wbar, equal) if is_traced(wbar) else wbar
+    return wbar, *[np.where(left_out, 0, v) for v in vectors]

@@ -197,6 +197,7 @@ def matrix_power(a, n):
 
 @composed(np.linalg.pinv, value="own")
 def pinv(a, rcond=None, *, rtol=np._NoValue):
+    rcond, rtol = value(rcond), value(rtol)  # what is cut jumps with them
     bound = rcond if rtol is np._NoValue else rtol
     if bound is None or not cuts(a, bound):
         return pseudo_inverse(a, rcond, rtol)

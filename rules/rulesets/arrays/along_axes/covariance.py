@@ -43,12 +43,11 @@ def in_rows(x, rowvar):
     return np.transpose(rows) if not rowvar and np.ndim(x) != 1 else rows
 
 
-@composed(np.corrcoef)
+@composed(np.corrcoef, value="own")
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """Without the bounds of the value: a full correlation is largest there, and has no kink."""
     c = np.cov(x, y, rowvar, dtype=dtype)
     if np.ndim(c) == 0:
         return c / c
     deviations = np.sqrt(np.real(np.diag(c)))
-    c = c / np.expand_dims(deviations, 1) / deviations
-    real = np.clip(np.real(c), -1, 1)  # rounding may lead out, and arccos should not
-    return real + 1j * np.clip(np.imag(c), -1, 1) if np.iscomplexobj(c) else real
+    return c / np.expand_dims(deviations, 1) / deviations

@@ -71,7 +71,8 @@ def diagsvd(s, M, N):  # noqa: N803 - SciPy's names
 
 
 def cutoff(sizes, atol, rtol, shape):
-    """Return below which size SciPy takes singular values for zeros."""
+    """Return below which size SciPy takes singular values for zeros: a plain number."""
+    atol, rtol = value(atol), value(rtol)
     largest = np.max(sizes, axis=-1, keepdims=True, initial=0)
     rtol = max(shape[-2:]) * np.finfo(sizes.dtype).eps if rtol is None else rtol
     return largest, (atol or 0) + largest * rtol

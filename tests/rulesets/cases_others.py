@@ -18,7 +18,7 @@ from chainrules.rules.rulesets.arrays.along_axes import counts as numpy_counts
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
 from chainrules.rules.rulesets.functions import map as higher_order
-from chainrules.rules.rulesets.linalg import matrix_functions
+from chainrules.rules.rulesets.linalg import matrix_functions, pseudo_inverses
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
 from chainrules.rules.rulesets.linalg import systems as numpy_linalg
 from chainrules.rules.table.compositions import with_value
@@ -93,7 +93,7 @@ PRIMITIVES: dict = {
     numpy_counts.representatives: [
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],
-    numpy_linalg.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
+    pseudo_inverses.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
     quotients.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.kink: [case(X, X > 9), case(Z, X > 9)],
     quotients.guarded_quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],

@@ -71,7 +71,11 @@ CASES = {
     "eigh": (lambda a: np.exp(np.linalg.eigh(even(a))[0][2]), EVEN),
     "eigvalsh beside zeros": (lambda a: np.linalg.eigvalsh(even(a))[2], np.outer(Q[0], Q[0])),
     "subspace_angles": (lambda a: linalg.subspace_angles(a, TURNED)[0], FOUR),
+    "nuclear norm": (lambda a: np.linalg.norm(a, "nuc") ** 2, SQUARE),
+    "orthogonal_procrustes": (lambda a: linalg.orthogonal_procrustes(a, WIDE)[1] ** 2, WIDE @ Q),
     "pinv": (with_cut, WIDE),
+    "pinv where the rank grows": (lambda a: np.sum(np.linalg.pinv(a, 0.4) ** 3), np.ones((4, 3))),
+    "pinv of a wide matrix": (lambda a: np.sum(np.linalg.pinv(a, 0.4) ** 3), FOUR.T),
     "pinvh": (cut_by_scipy, EVEN + np.diag([0.0, 0.1, 0.7])),
     # Full correlation is the largest there is.
     "corrcoef": (lambda x: np.sum(np.corrcoef(x)), np.array([[1.0, 2, 4], [3, 5, 9], [1, 0, 2]])),

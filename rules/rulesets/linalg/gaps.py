@@ -1,6 +1,6 @@
 """Equal eigenvalues, and equal singular values: what has a derivative there, and what is NaN.
 
-Equal is what differs by no more than LAPACK's rounding. The vectors of equal values are any basis
+Equal is what differs by no more than rounding. The vectors of equal values are any basis
 of a space. A ``Masked`` cotangent tells which of them a result was computed from: the others
 may be any, and what depends on these is NaN.
 """
@@ -13,10 +13,10 @@ from .systems import over_matrices
 
 
 def rounding(w):
-    """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
+    """Return how far LAPACK may be off the values of each matrix, and what made the matrix."""
     none = {} if np.shape(w)[-1] else {"initial": 0}
     largest = np.abs(w).max(axis=-1, keepdims=True, **none)
-    return np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
+    return 4 * np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
 
 
 def gaps_of(w):
@@ -39,7 +39,7 @@ def over_gaps(x, w):
     if type(x) is type(w) is np.ndarray:
         gaps = w[..., None, :] - w[..., None]
         largest = np.maximum.reduce(np.abs(w), -1, initial=0.0)[..., None, None]
-        close = np.abs(gaps) <= w.shape[-1] * np.finfo(w.dtype).eps * largest
+        close = np.abs(gaps) <= 4 * w.shape[-1] * np.finfo(w.dtype).eps * largest
         if np.count_nonzero(close) == w.size:  # none is equal but to itself, as nearly always
             gaps[close] = 1
             return np.where(close, 0, x / gaps)

@@ -29,6 +29,7 @@ from ... import (
     frule,
     is_lazy,
     is_traced,
+    primitive,
     rrule,
     told_of_masks,
     unmask,
@@ -47,6 +48,7 @@ from .gaps import (
     told_used,
 )
 from .matrix_functions import matrix_function
+from .matrix_rule import matrix_rule
 from .phases import any_basis, keep_phase
 from .systems import diagonal_matrix, diagonal_of, over_matrices
 
@@ -216,3 +218,24 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
 @composed(np.linalg.svdvals)
 def svdvals(x, /):
     return np.linalg.svd(x, compute_uv=False)
+
+
+# ---- their sum: smooth where they are equal, and none is 0 ----------------------------------
+
+
+@primitive
+def nuclear_norm(a):
+    return np.sum(np.linalg.svdvals(a), axis=-1)
+
+
+def aligned(a):
+    """Return ``u @ v^H`` of each matrix: the slope of its nuclear norm."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return svdvals_pull(a, u, s, adjoint(vh), np.ones_like(value(s)))
+
+
+matrix_rule(
+    nuclear_norm,
+    lambda adot, _, a: np.real(np.sum(np.conj(aligned(a)) * adot, axis=(-2, -1))),
+    lambda ybar, _, a: over_matrices(ybar) * aligned(a),
+)

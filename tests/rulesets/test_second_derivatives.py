@@ -73,6 +73,7 @@ CASES = {
     "subspace_angles": (lambda a: linalg.subspace_angles(a, TURNED)[0], FOUR),
     "nuclear norm": (lambda a: np.linalg.norm(a, "nuc") ** 2, SQUARE),
     "orthogonal_procrustes": (lambda a: linalg.orthogonal_procrustes(a, WIDE)[1] ** 2, WIDE @ Q),
+    "poly": (lambda a: np.sum(np.poly(a) ** 2), np.array([[-2.0, -1.0], [1.0, 0.0]])),
     "pinv": (with_cut, WIDE),
     "pinv where the rank grows": (lambda a: np.sum(np.linalg.pinv(a, 0.4) ** 3), np.ones((4, 3))),
     "pinv of a wide matrix": (lambda a: np.sum(np.linalg.pinv(a, 0.4) ** 3), FOUR.T),

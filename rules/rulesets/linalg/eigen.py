@@ -28,12 +28,13 @@ from ... import (
     pair_rule,
     told_of_masks,
     unmask,
+    value,
 )
 from ..arrays.products import adjoint
 from .gaps import is_uniform, of_values, over_gaps, that_weigh, told_used
 from .hermitian import from_triangle, from_triangle_transpose
 from .phases import LARGEST, any_basis, column_pairing, keep_phase
-from .systems import diagonal_matrix, diagonal_of, entry_sum, over_matrices
+from .systems import diagonal_matrix, diagonal_of, entry_sum, inverse_or_nan, over_matrices
 
 # ---- the formula ----------------------------------------------------------------------------
 
@@ -69,7 +70,7 @@ def keep_length(x, v):
 
 def left_vectors(v):
     """Return ``inv(v)^H``, NaN where eigenvectors coincide up to rounding: there is no basis."""
-    inverse = np.linalg.inv(v)
+    inverse = inverse_or_nan(v, np.linalg.det(value(v)))
     condition = over_matrices(entry_sum(v) * entry_sum(inverse))
     return adjoint(np.where(condition > 1e-3 / np.finfo(v.dtype).eps, np.nan, inverse))
 

@@ -458,6 +458,7 @@ def test_the_exponential_of_a_matrix_of_any_norm_moves_as_scipy_says(size, along
         ("homogeneous_eigvals", lambda a: linalg.eig(a, homogeneous_eigvals=True)),
         ("homogeneous_eigvals", lambda a: linalg.eigvals(a, homogeneous_eigvals=True)),
         ("no complex eigenvectors", lambda a: linalg.eig(a - a.T, DEFINITE)),
+        ("a regular b", lambda a: linalg.eigvals(a, np.diag([1.0, 1.0, 0.0]))),
         ("no eigenvectors of complex", lambda a: linalg.eig_banded(a * 1j)),
         ("does not solve", lambda a: linalg.solve_sylvester(a, a * 1j, a)),
         ("does not solve", lambda a: linalg.solve_sylvester(a * 1j, a - a.T, a)),

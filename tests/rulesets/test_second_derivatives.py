@@ -11,6 +11,7 @@ from scipy import special
 
 import chainrules as cr
 from chainrules.scipy import integrate, linalg, ndimage, signal, stats
+from chainrules.scipy import special as ours
 
 RNG = np.random.default_rng(3)
 Q, R = (np.linalg.qr(RNG.normal(size=(3, 3)))[0] for _ in range(2))
@@ -85,6 +86,8 @@ CASES = {
     "quad, from high to low": (jumping_backwards, PAIR),
     "quad_vec": (of_several, PAIR),
     # At a quarter of the period, and beyond half of it.
+    "spherical_jn": (lambda x: np.sum(ours.spherical_jn(np.arange(4), x)), np.array(0.0)),
+    "spherical_in": (lambda x: np.sum(ours.spherical_in(np.arange(4), x)), np.array(0.0)),
     "ellipeinc": (lambda x: special.ellipeinc(x[0], x[1]), np.array([np.pi / 2, 0.2])),
     "ellipkinc": (lambda x: special.ellipkinc(x[0], x[1]), np.array([-4.0, 0.2])),
     "ellipkinc at 0": (lambda x: special.ellipkinc(x[0], x[1]), np.array([0.3, 0.0])),

@@ -39,6 +39,12 @@ solution_rule(
 )
 
 
+def cuts(a, y):
+    """Say whether the rank of some ``y``, the trace of a projector, is less than it can be."""
+    ranks = np.real(np.sum(np.swapaxes(a, -1, -2) * y, axis=(-2, -1)))
+    return np.any(ranks < np.shape(a)[-1] - 0.5)
+
+
 @pair_rule(pseudo_inverse)
 def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
     """Pseudo-inverse of each matrix in a stack; what is cut off, ``e = a - a @ y @ a``, may move.
@@ -46,26 +52,33 @@ def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
     ``ydot = -y @ adot @ y + z @ y + y @ y^H @ (adot^H @ (I - a @ y) + (e @ z)^H)``, where z turns
     the kept right singular vectors towards the others, and solves
     ``z - e^H @ e @ z @ y @ y^H = (I - y @ a) @ adot^H @ y^H + e^H @ adot @ y @ y^H``. Where nothing
-    but zeros is cut off, these are the formulas of Golub and Pereyra (1973).
+    is cut off, e is 0: these are the formulas of Golub and Pereyra (1973).
 
     Shapes: ``a``: (..., m, n), not wide; ``y``, ``ybar``: (..., n, m).
     """
     y = pinv(a, rcond, rtol)
-    square, e = y @ adjoint(y), a - a @ y @ a
-    weight = adjoint(e) @ e
+    square, e = y @ adjoint(y), None
+    if cuts(a, y):  # else e is nothing but rounding
+        e = a - a @ y @ a
+        weight = adjoint(e) @ e
 
     def pseudo_inverse_pushforward(adot):
         moved = adjoint(adot)
-        right = moved @ adjoint(y)
-        z = stein(weight, square, right - y @ (a @ right) + adjoint(e) @ adot @ square)
-        left = moved - (moved @ a) @ y + adjoint(e @ z)
+        left, z = moved - (moved @ a) @ y, moved @ adjoint(y)
+        z = z - y @ (a @ z)
+        if e is not None:
+            z = stein(weight, square, z + adjoint(e) @ adot @ square)
+            left = left + adjoint(e @ z)
         return -y @ adot @ y + z @ y + square @ left
 
     def pseudo_inverse_pullback(ybar):
-        moved = adjoint(ybar) @ square
-        w = stein(weight, square, ybar @ adjoint(y) + adjoint(e) @ moved)
+        left, w = adjoint(ybar) @ square, ybar @ adjoint(y)
+        if e is not None:
+            w = stein(weight, square, w + adjoint(e) @ left)
         right = adjoint(w) - (adjoint(w) @ y) @ a
-        left = moved - a @ (y @ moved) + e @ w @ square
+        left = left - a @ (y @ left)
+        if e is not None:
+            left = left + e @ w @ square
         return left + adjoint(y) @ (right - ybar @ adjoint(y))
 
     return y, pseudo_inverse_pushforward, pseudo_inverse_pullback

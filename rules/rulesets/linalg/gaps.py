@@ -98,6 +98,8 @@ def of_values(w, wbar, *vectors):
     Weights that vary have no derivative where ``w`` are equal: how they would differ if ``w`` did,
     nobody knows then. Vectors that weigh nothing play no part.
     """
+    if not any(map(is_traced, (wbar, *vectors))):
+        return wbar, *vectors
     equal = np.any(equal_pairs(w), axis=-1)
     if type(equal) is np.ndarray and not equal.any():
         return wbar, *vectors

@@ -183,8 +183,8 @@ def multigammaln(a, d):
 # ---- spherical Bessel functions ----
 
 
-def spherical(f, sign):
-    """``f'' + 2/z f' = (n (n+1) / z**2 + sign) f`` (DLMF 10.47)."""
+def spherical(f, below, above):
+    """``(2 n + 1) f_n' = below n f_(n-1) + above (n+1) f_(n+1)`` (DLMF 10.51), and so its slope."""
 
     @primitive
     def at(n, z):
@@ -196,9 +196,12 @@ def spherical(f, sign):
 
     n_is_whole = whole(f, "the order n")
     scalar_rule(at, n_is_whole, lambda _, n, z: slope(n, z))
-    scalar_rule(
-        slope, n_is_whole, lambda y, n, z: (n * (n + 1.0) / z**2 + sign) * at(n, z) - 2 / z * y
-    )
+
+    def second(_, n, z):
+        neighbors = below * n * slope(np.maximum(n - 1, 0), z) + above * (n + 1) * slope(n + 1, z)
+        return neighbors / (2 * n + 1)
+
+    scalar_rule(slope, n_is_whole, second)
 
     @composed(f)
     def spherical_bessel(n, z, derivative=False):
@@ -209,13 +212,13 @@ def spherical(f, sign):
 
 SPHERICAL = [
     part
-    for f, sign in (
-        (special.spherical_jn, -1),
-        (special.spherical_yn, -1),
-        (special.spherical_in, 1),
-        (special.spherical_kn, 1),
+    for f, *signs in (
+        (special.spherical_jn, 1, -1),
+        (special.spherical_yn, 1, -1),
+        (special.spherical_in, 1, 1),
+        (special.spherical_kn, -1, -1),
     )
-    for part in spherical(f, sign)
+    for part in spherical(f, *signs)
 ]
 
 

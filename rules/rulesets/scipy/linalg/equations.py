@@ -34,9 +34,15 @@ def refuse_wrong_solution(f, a, *others):
         )
 
 
+def turns(b):
+    """Say whether a matrix has complex eigenvalues: else its Schur form has no blocks."""
+    return bool(np.any(np.imag(np.linalg.eigvals(b)) != 0))
+
+
 @primitive
 def sylvester(a, b, q):
-    return linalg.solve_sylvester(with_blocks(a, b, q), with_blocks(b, a, q), q)
+    a = with_blocks(a, b, q)
+    return linalg.solve_sylvester(a, with_blocks(b, a, q) if turns(b) else b, q)
 
 
 # From ``a @ y + y @ b = q``.
@@ -51,7 +57,7 @@ solution_rule(
 @composed(linalg.solve_sylvester)
 def solve_sylvester(a, b, q):
     refuse_wrong_solution(linalg.solve_sylvester, a, b, q)
-    if np.any(np.imag(np.linalg.eigvals(value(b))) != 0):  # else its Schur form has no blocks
+    if turns(value(b)):
         refuse_wrong_solution(linalg.solve_sylvester, b, a, q)
     return sylvester(a, b, q)
 

@@ -8,18 +8,16 @@ by their source (``by_source``), and options that a rule leaves out (``source_of
 import builtins
 import functools
 import importlib
-import threading
 from collections.abc import Callable
 from importlib.abc import SourceLoader
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .adoption import Adoption, mirror_of
+from .adoption import Adoption, _lock, mirror_of
 from .rules import rrule
 from .rules.table.compositions import FollowedBySource
 from .rules.tracing.funnel import shown
 
-_lock = threading.RLock()
 _AS_DEFINED = "as defined: "
 _copies: dict[str, dict[str, Any]] = {}  # by the module's name: what its source defines
 

@@ -64,10 +64,11 @@ def keep_from_the_collector():
     """Leave what there is now out of what the collector looks through.
 
     Tests, and the libraries that they import, are millions of objects, and to look through them
-    took a twelfth of the time.
+    took a twelfth of the time. JAX adds a function that is called each time.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000)
 
 
 pytest_collection_finish = keep_from_the_collector

@@ -51,7 +51,7 @@ def drawn(f):
                 return total(f(*args[:i], t, *args[i + 1 :], **options))
 
             of_floats = None
-            for dtype in INTEGERS:
+            for dtype in INTEGERS[i % 2 :: 2]:  # all four meet hundreds of functions
                 args = [part if k == i else converted(part, dtype) for k, part in enumerate(given)]
                 if all(new is old for new, old in zip(args, given, strict=True)):
                     continue
@@ -71,7 +71,7 @@ def test_integers_beside_it_are_as_precise_as_floats(f):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = {}
-        for of_integers, of_floats, x in itertools.islice(drawn(f), 6):
+        for of_integers, of_floats, x in itertools.islice(drawn(f), 4):
             try:
                 y = cr.vjp(of_integers, x)[0]
             except cr.ChainRulesError:

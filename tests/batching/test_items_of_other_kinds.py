@@ -52,7 +52,7 @@ def items_along_the_last_axis_of_what_is_read_only_and_strided(case, xs):
 
 def batches_in_batches(case, xs):
     """The inner batch is along the last axis of the arguments, the outer one along the first."""
-    many = [np.stack([x, items_of(x[0])[1][None].repeat(3, 0)], axis=-1) for x in xs]
+    many = [np.stack([x, items_of(x[0])[1][None].repeat(len(SCALES), 0)], axis=-1) for x in xs]
 
     def of_row(i):  # of copies: scipy.signal.sweep_poly writes into its argument
         rows = [[x[i][..., j].copy() for x in many] for j in (0, 1)]

@@ -15,8 +15,6 @@ from test_operands_written_to import derivatives_of, total
 
 import chainrules as cr
 
-pytestmark = pytest.mark.every_case
-
 INTEGERS = np.uint8, np.int8, np.uint64, np.int64
 
 

@@ -70,7 +70,7 @@ def explained(program):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_watched_programs(kind):
-    @always_the_same(3)
+    @always_the_same(6)
     @given(GENERATORS[kind]())
     def holds(program):
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
-from .held import Mirror, answers, can_change, content, is_mirror, made_anew
+from ..rules.signatures import content_of
+from .held import Mirror, answers, can_change, is_mirror, made_anew
 
 # What may be a mirror's original, of all that walks do not look into.
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, ModuleType, type})
@@ -129,7 +130,7 @@ def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
     if type(container) is FunctionType:
         for cell in container.__closure__ or ():
             put, get = functools.partial(setattr, cell), functools.partial(_held_by, cell)
-            yield put, get, "cell_contents", content(cell)
+            yield put, get, "cell_contents", content_of(cell)
         put, get = functools.partial(setattr, container), functools.partial(getattr, container)
         yield put, get, "__defaults__", container.__defaults__
         names = container.__kwdefaults__
@@ -143,7 +144,7 @@ def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
 
 
 def _held_by(cell: CellType, _: str) -> Any:
-    return content(cell)
+    return content_of(cell)
 
 
 def _entry(xs: list, k: int) -> Any:

@@ -38,7 +38,7 @@ run := $(pytest) -n $(JOBS) --dist worksteal -o console_output_style=classic
 test: $(VENV)/with-test  ## run the quick tier of the tests: 3 minutes on two cores
 	$(run) $(ARGS)
 
-test-all: $(VENV)/with-test  ## run all tests: 11 minutes
+test-all: $(VENV)/with-test  ## run all tests: 9 minutes
 	$(run) --all $(ARGS)
 
 # Each package at the lower bound that pyproject.toml has for it.

@@ -15,7 +15,7 @@ from ..rules import Traced, ZeroTangent, add, array_of, getitem, rrule
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.table.structural_zeros import Masked, unmask
-from ..rules.tangents.project import Projector
+from ..rules.tangents.project import ProjectForeign, Projector
 from ..rules.tracing.level import ONE
 
 _INTEGERS = (int, np.integer)
@@ -138,7 +138,7 @@ class Pieces:
         return whole if dtype_of(whole) == self.space.dtype else None
 
     def _is_lazy(self) -> bool:
-        return getattr(self.space, "empty", None) is not None
+        return type(self.space) is ProjectForeign
 
     def _is_large(self, index: Index, ybar: Tangentlike) -> bool:
         joined = type(index) is tuple and any(type(part) is np.ndarray for part in index)

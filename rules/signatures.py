@@ -21,6 +21,14 @@ from .annotations import Function
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
+def content_of(cell: Any) -> Any:
+    """Return what a variable of a closure holds, and None if it has no value yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
 def name_of(f: Any) -> str:
     """Return the name of ``f`` as users write it: ``numpy.sum``, ``loss``, ``Model``."""
     owner = getattr(f, "__self__", None)

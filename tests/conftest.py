@@ -20,7 +20,9 @@ import numpy as np
 from hypothesis.internal.conjecture import providers
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # its processes share the folder
-    os.environ["CHAINRULES_CACHE"] = tempfile.mkdtemp(prefix="chainrules-")
+    # In memory, where there is a folder for that: of thousands of files each is read twice or so.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    os.environ["CHAINRULES_CACHE"] = tempfile.mkdtemp(prefix="chainrules-", dir=memory)
 os.environ["CHAINRULES_TRACEBACK"] = "full"  # who mends the package wants to see its frames
 # JAX compiles hundreds of functions that run once or twice.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
@@ -62,10 +64,11 @@ def keep_from_the_collector():
     """Leave what there is now out of what the collector looks through.
 
     Tests, and the libraries that they import, are millions of objects, and to look through them
-    took a twelfth of the time.
+    took a twelfth of the time. JAX adds a function that is called each time.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000)
 
 
 pytest_collection_finish = keep_from_the_collector

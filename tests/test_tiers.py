@@ -1,5 +1,6 @@
 """The sample that ``make test`` runs, and what the command line says of it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -81,8 +82,13 @@ def run(tmp_path):
 
     def run(*words, wrong=None):
         (tmp_path / "tests" / "test_it.py").write_text(SUITE.format(wrong=wrong))
-        command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+        plugins = ["-p", "no:cacheprovider", "-p", "xdist"]  # others take a second to be imported
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "pytest", *plugins, *words],
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            cwd=tmp_path, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout
 
     return run
 

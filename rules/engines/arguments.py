@@ -17,11 +17,10 @@ from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
-from ..signatures import name_of, positional, positional_names
+from ..signatures import content_of, name_of, positional, positional_names
 from ..table.keys import transformed
 from ..tracing.classes.own_arrays import opening
 from ..tracing.conversions import describe
-from ..tracing.funnel import content_of
 from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)

@@ -245,6 +245,23 @@ def buffer_if_new(y: Value, given: Value) -> Any:
     return _buffer_if_new(y, given if flat else iterate_leaves(given))  # type: ignore[arg-type]
 
 
+def buffers_if_new(y: Value, given: Value) -> Any:
+    """As ``buffer_if_new``, also for the arrays in a list or tuple that own their memory."""
+    if type(y) is np.ndarray:
+        return buffer_if_new(y, given)
+    if not isinstance(y, list | tuple):
+        return y
+    make = getattr(type(y), "_make", type(y))  # of a named tuple
+    if make is type(y) and make not in (list, tuple):
+        return y
+    return make([_if_owner(part, given) for part in y])
+
+
+def _if_owner(y: Any, given: Value) -> Any:
+    # A broadcast view warns if it is asked whether it may be written to.
+    return buffer_if_new(y, given) if type(y) is np.ndarray and y.base is None else y
+
+
 def _buffer_if_new(y: Value, leaves: Iterable) -> Any:
     if type(y) is not np.ndarray or not y.flags.writeable:
         return y

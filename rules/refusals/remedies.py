@@ -24,7 +24,8 @@ from ..loading import imported
 adopted: Counter = Counter()
 # The modules of SciPy that chainrules.scipy shows with functions that see traced values.
 FAMILIES = (
-    "fft", "fftpack", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse",
+    "fft", "fftpack", "integrate", "interpolate", "linalg", "ndimage", "signal",
+    "signal.windows", "sparse",
     "sparse.csgraph", "sparse.linalg", "spatial", "spatial.distance", "spatial.transform",
     "special", "stats", "optimize", "optimize.elementwise",
 )  # fmt: skip

@@ -251,10 +251,33 @@ class Composed(Kind):
         return {name: x for name, x in kwargs.items() if name not in hints}
 
 
+class FollowedBySource(Composed):
+    """Composed of the same steps: ``body`` is the function as a copy of its module defines it."""
+
+    __slots__ = ()
+    label = "composed of its own source"
+
+    def __init__(self, f: Function, body: Callable, line: str) -> None:
+        super().__init__(f, body, line)
+        self.of_scipy = False  # a list of arrays may be no array to it
+
+    def _fitted(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Make arrays of lists of traced numbers, which a decorator of SciPy's may not see."""
+        args, kwargs = super()._fitted(args, kwargs)
+        return tuple(map(_vector, args)), {name: _vector(x) for name, x in kwargs.items()}
+
+
 def _for_library(x: Value) -> Any:
     x = value(x)
     convert = as_library.get(type(x))
     return x if convert is None else convert(x)
+
+
+def _vector(x: Value) -> Any:
+    """Return a list of numbers as an array where one of them is traced."""
+    if type(x) is not list or not any(isinstance(part, Traced) for part in x):
+        return x
+    return x if any(isinstance(part, list | tuple) or np.ndim(part) for part in x) else array_of(x)
 
 
 def _array(x: list) -> Any:

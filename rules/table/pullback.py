@@ -14,7 +14,7 @@ from ..annotations import Function, Tangentlike
 from ..shapes import dtype_of, shape_of
 from ..signatures import name_of
 from ..tangents.missing import NotImplementedTangent
-from ..tangents.project import Projector, ProjectTo
+from ..tangents.project import ProjectForeign, Projector, ProjectTo
 from ..tangents.structural import Tangent
 from ..tangents.thunks import Thunk, unthunk
 from ..tangents.zeros import NO_TANGENT, AbstractZero
@@ -35,10 +35,9 @@ def fit_tangent(ydot: Any, y: Any) -> Any:
         return ydot  # of somebody's own type of numbers, which has no space
     space = ProjectTo(y)
     if shape_of(ydot) != shape_of(y):
-        empty = getattr(space, "empty", None)
-        # Of NumPy's arrays a copy, which can be written into.
-        spread = np.copy(np.broadcast_to(ydot, shape_of(y))) if empty is None else ydot + empty
-        return space(spread)
+        if type(space) is ProjectForeign:
+            return space(ydot + space.zeros())
+        return space(np.copy(np.broadcast_to(ydot, shape_of(y))))  # which can be written into
     return space(ydot)
 
 

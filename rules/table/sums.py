@@ -13,7 +13,7 @@ import numpy as np
 
 from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
 from ..shapes import shape_of
-from ..tangents.project import ProjectNumber, Projector
+from ..tangents.project import ProjectForeign, ProjectNumber, Projector
 from .structural_zeros import Masked, counts_of, plain_array
 
 _float64 = np.float64
@@ -36,8 +36,8 @@ def spread_over(ybar: Any, space: Projector) -> Any:
 
     np.broadcast_to takes ten times as long as a small copy.
     """
-    if getattr(space, "empty", None) is not None:
-        return ybar + space.empty
+    if type(space) is ProjectForeign:
+        return ybar + space.zeros()
     if type(space) is ProjectNumber:
         return ybar
     kind = type(ybar)

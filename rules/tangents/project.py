@@ -160,9 +160,14 @@ def _project_to(x: Value) -> "Projector | Within":
     if number or isinstance(x, np.generic):
         return ProjectNumber(space)
     if type(x) is not _array and is_foreign_array(plain := value(x)):
-        empty = _zeros_of_its_class(plain, space)
-        if type(empty) is type(plain):
-            return ProjectForeign(empty)
+        if any(map(math.isnan, plain.shape)):
+            raise MissingRuleError(
+                "the shape of an array of dask is not known before it is computed, as that of "
+                f"x[x > 0] is not, in {user_line()}.\n  write np.where(mask, x, 0), "
+                "or compute what it is read by: x[mask.compute()]"
+            )
+        if _has_zeros_of_its_class(plain):
+            return ProjectForeign(plain, space)
     return ProjectArray(shape_of(x), space)
 
 
@@ -223,41 +228,40 @@ class ProjectArray(Projector):
 class ProjectForeign(ProjectArray):
     """An array of dask, CuPy and their like: tangents are of its class, and in dask's chunks.
 
-    What is as large is added to ``empty``.
+    It keeps the array: zeros of dask take longer to make than most of what is done with it.
     """
 
-    __slots__ = ("empty",)
+    __slots__ = ("primal",)
 
-    def __init__(self, empty: Any) -> None:
-        super().__init__(empty.shape, empty.dtype)
-        self.empty = empty
+    def __init__(self, primal: Any, dtype: np.dtype) -> None:
+        super().__init__(primal.shape, dtype)
+        self.primal = primal
 
     def project(self, xbar: Tangentlike) -> Any:
         xbar = ProjectArray.project(self, xbar)
-        if isinstance(xbar, Traced) or type(xbar) is type(self.empty):
+        if isinstance(xbar, Traced) or type(xbar) is type(self.primal):
             return xbar
-        return np.asarray(xbar, like=self.empty)
+        return np.asarray(xbar, like=self.primal)
 
     def holds(self, xbar: Any) -> bool:
-        same = type(xbar) is type(self.empty)
+        same = type(xbar) is type(self.primal)
         return same and xbar.dtype is self.dtype and xbar.shape == self.shape
 
     def zeros(self) -> Any:
-        return self.empty
+        return np.zeros_like(self.primal, dtype=self.dtype)
 
 
-def _zeros_of_its_class(x: Any, dtype: np.dtype) -> Any:
-    """Return zeros like an array of another library; None where its class makes none."""
-    if any(map(math.isnan, x.shape)):
-        raise MissingRuleError(
-            "the shape of an array of dask is not known before it is computed, as that of "
-            f"x[x > 0] is not, in {user_line()}.\n  write np.where(mask, x, 0), "
-            "or compute what it is read by: x[mask.compute()]"
-        )
-    try:
-        return np.zeros_like(x, dtype=dtype)
-    except TypeError:  # NumPy's, where the class does not answer
-        return None
+_answers: dict[type, bool] = {}  # by the class of an array: whether it makes zeros of its class
+
+
+def _has_zeros_of_its_class(x: Any) -> bool:
+    """Say whether NumPy's zeros like an array of another library are of its class."""
+    if type(x) not in _answers:
+        try:
+            _answers[type(x)] = type(np.zeros_like(x, dtype=FLOAT64)) is type(x)
+        except TypeError:  # NumPy's, where the class does not answer
+            _answers[type(x)] = False
+    return _answers[type(x)]
 
 
 # The spaces of numbers, which are all alike.

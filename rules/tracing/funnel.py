@@ -13,6 +13,7 @@ from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
+from ..signatures import content_of
 from .level import Traced, innermost
 from .views import bare
 
@@ -128,13 +129,6 @@ def _captures_traced(x: Value, depth: int = 3) -> bool:
     return innermost(held) is not None or (
         depth > 0 and any(_captures_traced(part, depth - 1) for part in held)
     )
-
-
-def content_of(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # of a variable that has no value yet
-        return None
 
 
 _DEFINED_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE

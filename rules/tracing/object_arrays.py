@@ -175,7 +175,7 @@ def array_shown_by(x: Value) -> Any:
     return parts if of_numbers else np.asarray(x)  # of objects, which may be sequences again
 
 
-_NOT_READ = (type, np.ndarray, np.generic, list, tuple)
+_NOT_READ = (type, np.ndarray, np.generic, list, tuple, np.poly1d)
 _PROTOCOLS = ("__array_ufunc__", "__array_function__")
 
 

@@ -4,6 +4,7 @@ With ``dtype=`` or ``signature=`` a ufunc casts its arguments to what the loop o
 and computes there. Casting first is the same to the last bit, and casts have derivatives.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,8 @@ def write_out(f: Function, y: Any, out: Any, index: Index = ...) -> Any:
         out = out[0]
     if out is None:
         return y
+    if isinstance(y, Traced) and y.at_level.number == math.inf:
+        y = y.primal  # what a buffer holds, which may be plain
     if is_traced(y) and not isinstance(out, Traced) and not is_object_array(out):
         name = name_of(f).removeprefix("numpy.")
         array = updated()

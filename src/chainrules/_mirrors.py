@@ -13,6 +13,9 @@ from typing import Any
 
 from .config import MissingRuleError, user_line
 from .rules import all_settled, innermost, seen, stands_for
+from .rules.engines.buffers import buffers_if_new
+from .rules.tracing.funnel import shown
+from .rules.tracing.running import a_run
 
 
 def mirror(name: str, original: str, rules: Any) -> None:
@@ -49,8 +52,22 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
     elif isinstance(y, types.FunctionType):
         if hasattr(rules, "answers"):
             y = rules.answers(y)  # what they return is shown, too
+        if original.startswith("scipy"):
+            y = _making(y)
         found_as(y, name, word)
     return y
+
+
+def _making(f: Callable) -> Callable:
+    """Return ``f``; while a transform runs, new arrays among its results take traced values."""
+
+    @functools.wraps(f)
+    def makes(*args: Any, **kwargs: Any) -> Any:
+        y = f(*args, **kwargs)
+        return y if a_run() is None else buffers_if_new(y, (args, kwargs))
+
+    makes.__shows__ = makes, shown(f)  # type: ignore[attr-defined]
+    return makes
 
 
 def _is_cython(part: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _rulesets
 from .rules import Traced, as_dtype, dtype_of, type_under, value
 from .rules.accelerated import numbers
 from .rules.shapes import is_lazy
@@ -104,12 +105,15 @@ class Complex(builtins.complex, metaclass=_Seeing):
 
     @staticmethod
     def of_traced(real: Any = 0.0, imag: Any = 0.0) -> Any:
-        if not isinstance(imag, Traced) and imag == 0:
+        if not isinstance(imag, Traced) and imag == 0 and not str(imag).startswith("-"):
             return _number(real, builtins.complex)
         parts: list[Any] = [
             x if isinstance(x, Traced) else builtins.complex(x) for x in (real, imag)
         ]
-        return _number(parts[0] + 1j * parts[1], builtins.complex)
+        if any((dtype_of(x) or np.dtype(type(x))).kind == "c" for x in (real, imag)):
+            return _number(parts[0] + 1j * parts[1], builtins.complex)
+        real, imag = (x if isinstance(x, Traced) else builtins.float(x) for x in (real, imag))
+        return _number(_rulesets.functions.math.of_parts(real, imag), builtins.complex)
 
 
 def _taking_traced(name: str, reflected: str) -> Callable:

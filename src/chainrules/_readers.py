@@ -17,7 +17,7 @@ import numpy as np
 from . import _rulesets
 from .rules import Traced, all_settled, array_of, dtype_of, innermost, value
 from .rules.containers import LEAVES
-from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new
+from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new, buffers_if_new
 from .rules.known_classes import passing
 from .rules.tracing.object_arrays import (
     OBJECT,
@@ -36,8 +36,12 @@ _MAKERS = """
     zeros ones empty zeros_like ones_like empty_like full_like eye identity tri copy linspace
     logspace geomspace diag diagflat tile repeat vander concatenate stack vstack hstack dstack
     column_stack fromfunction outer kron tril triu roll dot inner einsum tensordot cross where
-    cumsum cumprod diff gradient interp clip sort sum mean prod meshgrid indices
+    cumsum cumprod diff gradient interp clip sort sum mean prod meshgrid indices convolve correlate
+    unique histogram histogram_bin_edges bincount percentile quantile median var std max min ptp
+    polyval polyfit poly roots trapezoid pad insert append delete take compress nan_to_num unwrap
+    average cov corrcoef nansum nanmean nanstd nanmax nanmin apply_along_axis
 """
+_OF_ARRAYS = ("numpy.linalg", "numpy.fft")  # modules whose functions make arrays
 # Of the entries of an object array NumPy does not ask these.
 _PREDICATES = (np.isfinite, np.isinf, np.isnan)
 _FILLED = frozenset(_MAKERS.split())
@@ -93,10 +97,7 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
         y = f(*args, **kwargs)
         if not makes:
             return y
-        given = (args, kwargs) if kwargs else args
-        if type(y) in _LISTS:  # of np.meshgrid, and of np.gradient along several axes
-            return type(y)(_new_part(part, given) for part in y)
-        return buffer_if_new(y, given)
+        return buffers_if_new(y, (args, kwargs) if kwargs else args)
 
     return _as_shown(reads, f)
 
@@ -106,11 +107,6 @@ def _as_read(x: Any, read: Callable) -> Any:
     if cls is np.ndarray:
         return x if x.dtype is not OBJECT else read(x)
     return read(x) if cls not in LEAVES and isinstance(x, _READ) else array_shown_by(x)
-
-
-def _new_part(y: Any, given: tuple) -> Any:
-    # A broadcast view warns if it is asked whether it may be written to.
-    return buffer_if_new(y, given) if type(y) is np.ndarray and y.base is None else y
 
 
 _READ = (list, tuple, np.ndarray)
@@ -206,7 +202,8 @@ def _shown_reader(f: Callable) -> Callable:
         return _reads(f, _numbers_of, False)
     if f in CONSTRUCTORS:
         return _of_anything(f)
-    return _reads(f, _read_each if name in _OF_LISTS else _read, name in _FILLED)
+    makes = name in _FILLED or f.__module__ in _OF_ARRAYS
+    return _reads(f, _read_each if name in _OF_LISTS else _read, makes)
 
 
 class Joining:

@@ -95,7 +95,7 @@ PROGRAMS = (
 )  # fmt: skip
 
 
-def given(count=16):
+def given(count=10):
     return 0.5 + RNG.random((count, 2))
 
 

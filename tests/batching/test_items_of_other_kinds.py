@@ -1,18 +1,16 @@
 """The first case of every rule in batches of integers and other layouts, nested, and written to.
 
-Beside a loop over the items: its numbers, their dtype, or its error.
+Beside a loop over the items: its numbers, their dtype, or its error. Four checks of a millisecond
+each are one test: pytest takes as long for a test as one of them does.
 """
 
 import warnings
 
 import numpy as np
-import pytest
 from test_every_rule import name_of
 from test_every_rule_batched import SCALES, agree, answers, items_of, of_cases
 
 import chainrules as cr
-
-pytestmark = pytest.mark.every_case
 
 
 def beside_loop(case, ours, loop):
@@ -30,8 +28,7 @@ def beside_loop(case, ours, loop):
         agree(np.asarray(y), column, case, 1e-9)
 
 
-@of_cases(1)
-def test_integers_for_floats(case, xs):
+def integers_for_floats(case, xs):
     if "scipy" in name_of(case.f):
         return  # some of its loops do not end for a zero
     given = [x.astype(np.int8) if x.dtype.kind in "fi" else x for x in xs]
@@ -42,8 +39,7 @@ def test_integers_for_floats(case, xs):
     )
 
 
-@of_cases(1)
-def test_items_along_the_last_axis_of_what_is_read_only_and_strided(case, xs):
+def items_along_the_last_axis_of_what_is_read_only_and_strided(case, xs):
     last = [np.repeat(np.moveaxis(x, 0, -1), 2, axis=-1)[..., ::2] for x in xs]
     for x in last:
         x.flags.writeable = False
@@ -54,10 +50,9 @@ def test_items_along_the_last_axis_of_what_is_read_only_and_strided(case, xs):
     )
 
 
-@of_cases(1)
-def test_batches_in_batches(case, xs):
+def batches_in_batches(case, xs):
     """The inner batch is along the last axis of the arguments, the outer one along the first."""
-    many = [np.stack([x, items_of(x[0])[1][None].repeat(3, 0)], axis=-1) for x in xs]
+    many = [np.stack([x, items_of(x[0])[1][None].repeat(len(SCALES), 0)], axis=-1) for x in xs]
 
     def of_row(i):  # of copies: scipy.signal.sweep_poly writes into its argument
         rows = [[x[i][..., j].copy() for x in many] for j in (0, 1)]
@@ -70,8 +65,7 @@ def test_batches_in_batches(case, xs):
     )
 
 
-@of_cases(1)
-def test_arguments_written_to_after_the_call(case, xs):
+def arguments_written_to_after_the_call(case, xs):
     def written(*numbers):
         ys = case(*numbers)
         for x in numbers:
@@ -87,6 +81,17 @@ def test_arguments_written_to_after_the_call(case, xs):
     )
     for x, same in zip(xs, before, strict=True):
         np.testing.assert_array_equal(x, same)
+
+
+@of_cases(1)
+def test_items_of_other_kinds(case, xs):
+    for check in (
+        integers_for_floats,
+        items_along_the_last_axis_of_what_is_read_only_and_strided,
+        batches_in_batches,
+        arguments_written_to_after_the_call,
+    ):
+        check(case, [x.copy() for x in xs])
 
 
 def test_dtypes_that_bodies_of_rules_choose():

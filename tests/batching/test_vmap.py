@@ -209,6 +209,8 @@ def test_arrays_of_own_classes_are_refused_as_results():
         lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]) * float(x),
         lambda x: np.ma.array([1.0, 2.0], mask=[0, 1]),
         lambda x: np.matrix([[float(x)]]),
+        lambda x: np.matrix([[x], [2.0 * x]]),
+        lambda x: [np.ma.array([x, x], mask=[0, 1])],
     ):
         with pytest.raises(cr.BatchError, match="of its class"):
             cr.vmap(f)(np.array([1.0, 2.0]))
@@ -233,6 +235,20 @@ def test_results_of_several_dtypes():
 # ---- indices, masks, writes ----------------------------------------------------------------------
 
 TABLE = RNG.normal(size=(4, 5, 3))
+
+
+def test_places_of_what_holds_in_each_item():
+    """As many places as items looked like one number of each."""
+    xs = np.array([[1.0, 3.0, 2.0], [5.0, 4.0, 0.0], [0.0, 1.0, 7.0]])
+
+    def lowered(x):
+        (at,) = np.where(x >= np.max(x))
+        y = x * 1.0
+        y[at] = y[at] - 10.0
+        return y, at
+
+    for got, expected in zip(cr.vmap(lowered)(xs), zip(*map(lowered, xs)), strict=True):
+        np.testing.assert_array_equal(got, expected)
 
 
 def test_each_item_has_indices_of_its_own():

@@ -77,7 +77,7 @@ cr.compile(lambda x, noise: x + noise)(1.0, rng.normal())
 cr.vmap(np.abs)(np.array([1.0, -1.0]))
 """,
     "CR013": """
-cr.cost(np.sum, np.ones(3))
+cr.cost(np.sum, np.ones(3), seconds=0.5)
 """,
     "CR014": """
 cr.vmap(lambda x, y: x + y)(np.ones(4), np.ones(4))

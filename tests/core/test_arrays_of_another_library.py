@@ -157,6 +157,16 @@ def test_dtypes_and_empty_arrays(x):
     np.testing.assert_array_equal(gradient.memory, 4 * x)
 
 
+def test_zeros_of_a_class_that_makes_none_are_numpys():
+    class Bare(Array):
+        def __array_function__(self, f, kinds, args, options):
+            return NotImplemented
+
+    zeros = cr.ProjectTo(Bare(X)).zeros()
+    assert type(zeros) is np.ndarray
+    np.testing.assert_array_equal(zeros, np.zeros(3))
+
+
 def test_a_recorded_value_is_no_array_of_another_library():
     f = lambda x: np.sum(np.real(x[0] * np.exp(1j * x)) * np.zeros(3, like=x) + x**2)  # noqa: E731
     compiled = cr.compile(cr.grad(f))

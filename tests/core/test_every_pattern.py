@@ -53,8 +53,9 @@ def dense(f, args, kwargs, total):
     # Constants that are joined do not count, nor does the mean of nothing, which is always NaN.
     at_zero = images(-1, 0j)
     moved = [np.zeros((total, y.size), bool) for y in at_zero]
-    for k in range(total):
-        for unit in (1 + 0j, 1j):
+    kinds = [np.dtype(x.dtype).kind for x in tangents_in(args) for _ in range(math.prod(x.shape))]
+    for k, kind in enumerate(kinds):
+        for unit in (1 + 0j, 1j) if kind == "c" else (1 + 0j,):
             for flags, y, constant in zip(moved, images(k, unit), at_zero, strict=True):
                 flags[k] |= (y != constant) & ~np.isnan(constant)
     return [flags.T for flags in moved]

@@ -5,6 +5,7 @@ A raise of a builtin class is the exception, and stands below with the reason.
 
 import ast
 import builtins
+import functools
 from pathlib import Path
 
 import chainrules
@@ -44,9 +45,15 @@ INSIDE = {
 PROTOCOL = {"AttributeError", "KeyError", "AssertionError"}
 
 
+@functools.cache
 def raised():
-    """Yield the file, the class and the call of each raise."""
+    """List the file, the class and the call of each raise."""
     rooms = [TOP, *(TOP / name for name in ("config", "rules", "forward", "reverse"))]
+    return list(raises_in(rooms))
+
+
+def raises_in(rooms):
+    """Yield the raises in folders."""
     for path in {path for room in rooms for path in room.rglob("*.py")}:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise) and node.exc is not None:

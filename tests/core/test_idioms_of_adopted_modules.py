@@ -81,3 +81,85 @@ def params():
 def test_idioms(name, later):
     expected = result_of(IDIOMS[name], adopted=False, later=later)
     assert expected == result_of(IDIOMS[name], adopted=True, later=later)
+
+
+MADE = """
+import numpy as np
+from scipy import signal, special
+
+A = np.arange(1.0, 6.0)
+
+def filtered(t):
+    y = signal.lfilter([1.0], [1.0, 0.5], A)
+    y += t * A
+    return np.sum(y**2)
+
+def part_of_a_tuple(t):
+    w, h = signal.freqz([1.0, 2.0], [1.0, 0.5], worN=4)
+    h[1:] *= t
+    return np.sum(np.abs(h)) + np.sum(w)
+
+def named_tuple(t):
+    w, v = np.linalg.eigh(np.diag(A))
+    w -= t * A
+    return np.sum(w**3)
+
+def spectrum(t):
+    s = np.fft.rfft(A)
+    s[1] = t
+    return np.sum(np.abs(s) ** 2)
+
+def told_apart(t):
+    u = np.unique(A)
+    u[0] = t
+    return np.sum(u**2) + np.sum(A)
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["filtered", "part_of_a_tuple", "named_tuple", "spectrum", "told_apart"]
+)
+def test_arrays_made_of_constants_take_traced_values(name):
+    module = types.ModuleType("made")
+    exec(MADE, vars(module))
+    f = getattr(module, name)
+    plain = f(1.3)
+    slope = (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
+    with cr.adopt(module):
+        value, derivative = cr.value_and_grad(getattr(module, name))(1.3)
+        pushed = cr.jvp(getattr(module, name), (1.3,), (1.0,))
+    assert value == plain == pushed[0]
+    np.testing.assert_allclose([derivative, pushed[1]], [slope, slope], rtol=1e-6)
+
+
+NUMPYS = """
+import numpy as np
+
+def derivative_of_a_polynomial(t):
+    p = np.poly1d([t, 1.0, 2.0])
+    return np.polyder(p)(2.0) + np.polyint(p)(1.0) + np.polymul(p, [1.0, 2.0])(0.5)
+
+def edges_in_a_list(t):
+    counts, edges = np.histogram(np.array([0.5, 1.5, 2.5]) * t, bins=[0, 1, 3, 4])
+    return t * np.sum((edges[1:] + edges[:-1]) * counts)
+
+def decorated_with_options(t):
+    @np.vectorize(otypes=[float])
+    def f(x):
+        return x * t if x > 0 else 0.0
+    return np.sum(f([0.0, 1.0, 2.0]))
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["derivative_of_a_polynomial", "edges_in_a_list", "decorated_with_options"]
+)
+def test_what_numpys_examples_do(name):
+    module = types.ModuleType("numpys")
+    exec(NUMPYS, vars(module))
+    f = getattr(module, name)
+    plain, slope = f(1.3), (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6
+    with cr.adopt(module):
+        value, derivative = cr.value_and_grad(getattr(module, name))(1.3)
+    assert value == plain
+    np.testing.assert_allclose(derivative, slope, rtol=1e-6)

@@ -3,6 +3,7 @@
 Others chose the arguments: empty arrays, lists, seldom used options, large numbers. Of each call
 the value, ``jvp`` against differences, ``vjp`` against ``jvp``, ``vmap`` and ``compile`` are asked,
 and what differs is printed with the call. A refusal is no finding; an error of NumPy's is one.
+With ``--order 2`` the second derivative along two directions is asked, by all ways of nesting.
 """
 
 import argparse
@@ -117,6 +118,8 @@ def differing(expected, found):
     for x, y in zip(map(np.asarray, expected), map(np.asarray, found), strict=True):
         if (x.dtype, x.shape) != (y.dtype, y.shape):
             return f"{y.dtype}{y.shape} for {x.dtype}{x.shape}"
+        if x.dtype.kind == "O":
+            continue  # such as a dtype
         close = 1e-4 if x.dtype.itemsize <= 4 or x.dtype == np.complex64 else 1e-9
         size = np.max(np.abs(x[np.isfinite(x)]), initial=0) if is_float(x) else 0
         if not np.allclose(x, y, close, close * size, equal_nan=is_float(x)):
@@ -189,13 +192,90 @@ def findings(ours, plain, call):
             return
 
 
+# ---- second order -------------------------------------------------------------------------------
+
+
+def in_a_row(xs):
+    """Return the real and the imaginary parts of all numbers as one vector."""
+    parts = [
+        np.ravel(part) for x in xs for part in (np.real(x), np.imag(x))[: 1 + np.iscomplexobj(x)]
+    ]
+    return np.concatenate(parts).astype(float)
+
+
+def out_of_a_row(row, xs):
+    """Return numbers and arrays such as ``xs``, of the parts in a row; in double precision."""
+    found, start = [], 0
+    for x in xs:
+        parts = []
+        for _ in range(1 + np.iscomplexobj(x)):
+            parts.append(np.reshape(row[start : start + np.size(x)], np.shape(x))[()])
+            start += np.size(x)
+        found.append(parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1])
+    return found
+
+
+def second_order(ours, plain, call):
+    """Yield the ways of nesting whose second derivative differs from differences of the first."""
+    rng = np.random.default_rng(0)
+    values = call.at(plain, call.leaves)
+    if differing(values, call.at(plain, call.leaves)) or not any(map(is_float, values)):
+        return
+    chosen = [np.isfinite(y) & (np.abs(y) < 1e100) if is_float(y) else None for y in values]
+    weights = [rng.normal(size=2) / np.max(np.abs(y)[keep], initial=1e-300) if is_float(y) else None
+               for y, keep in zip(values, chosen, strict=True)]  # fmt: skip
+
+    def loss(row):
+        total = 0.0
+        for y, keep, w in zip(
+            call.of(ours)(*out_of_a_row(row, call.leaves)), chosen, weights, strict=True
+        ):
+            if keep is not None:
+                part = np.where(keep, y, 0.0) * w[0]
+                total = (
+                    total
+                    + np.sum(np.real(part) * w[1] / w[0])
+                    + np.sum(np.real(np.conj(part) * part))
+                )
+        return total
+
+    x = in_a_row(call.leaves)
+    u, v = np.where(np.isfinite(x), rng.normal(size=(2, x.size)), 0.0)
+    gradient = cr.grad(loss)
+
+    def along(x):
+        return cr.jvp(loss, (x,), (u,))[1]
+
+    def product(xbar):
+        return np.sum(np.where(v == 0, 0.0, xbar) * v)
+
+    here, around = along(x), [(along(x + h * v), along(x - h * v), h) for h in STEPS]
+    bends = [abs(above + below - 2 * here) / h for above, below, h in around]
+    both = [(above - below) / (2 * h) for above, below, h in around]
+    size = max(abs(both[1]), abs(here), 1e-3)
+    rough = abs(both[0] - both[1]) + abs(both[1] - both[2]) + 1e-6 * abs(here)
+    if not (rough < 2e-2 * size and bends[2] < 0.5 * bends[0] + 1e-5 * size):
+        return  # a kink, or noise
+    ways = {
+        "jvp of jvp": lambda: cr.jvp(along, (x,), (v,))[1],
+        "jvp of grad": lambda: product(cr.jvp(gradient, (x,), (u,))[1]),
+        "grad of jvp": lambda: product(cr.grad(along)(x)),
+        "grad of grad": lambda: product(
+            cr.grad(lambda x: np.sum(np.where(u == 0, 0.0, gradient(x)) * u))(x)
+        ),
+    }
+    for way, second in ways.items():
+        if not abs((found := second()) - both[1]) < 1e-4 * size + 10 * rough:
+            yield way, f"{found} for {both[1]}"
+
+
 def function_named(name, mirrored):
     module, _, word = name.rpartition(".")
     mirror = mirrored and module.startswith("scipy")
     return getattr(importlib.import_module(f"chainrules.{module}" if mirror else module), word)
 
 
-def ask(name, args, kwargs):
+def ask(name, args, kwargs, order=1):
     """Yield the findings of a call, an error that is not ours among them."""
     call = Call(args, kwargs)
     if not 0 < len(call.leaves) < 15 or sum(map(np.size, call.leaves)) > 3000:
@@ -205,7 +285,8 @@ def ask(name, args, kwargs):
     except Exception:
         return  # a test that it raises
     try:
-        yield from findings(function_named(name, True), function_named(name, False), call)
+        search = findings if order == 1 else second_order
+        yield from search(function_named(name, True), function_named(name, False), call)
     except cr.errors.ChainRulesError:
         return
     except Exception as error:
@@ -216,6 +297,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("library", help="with tests: numpy.linalg, scipy.signal ...")
     parser.add_argument("--only", default="", help="a part of the names of functions")
+    parser.add_argument("--order", type=int, choices=(1, 2), default=1, help="of derivatives")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
@@ -232,7 +314,7 @@ def main():
             asked += 1
             signal.alarm(LONGEST)
             try:
-                for transform, said in ask(name, *pickle.loads(call)):
+                for transform, said in ask(name, *pickle.loads(call), given.order):
                     found[name, transform] += 1
                     if found[name, transform] == 1:
                         print(f"{transform} of {name}, call {k}: {said[:200]}", flush=True)

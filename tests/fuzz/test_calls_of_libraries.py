@@ -26,6 +26,7 @@ X = np.array([0.3, 0.7, 1.9])
 )
 def test_nothing_is_found_where_nothing_is_wrong(name, args, kwargs):
     assert list(search.ask(name, args, kwargs)) == []
+    assert list(search.ask(name, args, kwargs, 2)) == []
 
 
 WRONG = {
@@ -44,6 +45,15 @@ def test_what_is_wrong_is_found(what, monkeypatch):
 
     monkeypatch.setattr(search, "function_named", other)
     assert [transform for transform, _ in search.ask("numpy.sum", (X,), {})] == [what]
+
+
+def test_a_wrong_second_derivative_is_found(monkeypatch):
+    def other(name, mirrored):
+        return lambda x: np.sum(x**3) - 3 * np.sum(cr.value(x) ** 2 * (x - cr.value(x)))
+
+    monkeypatch.setattr(search, "function_named", other)
+    found = [way for way, _ in search.ask("numpy.sum", (X,), {}, 2)]
+    assert found == ["jvp of jvp", "jvp of grad", "grad of jvp", "grad of grad"]
 
 
 def test_calls_are_recorded_once_for_each_signature(monkeypatch):

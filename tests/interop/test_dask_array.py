@@ -265,7 +265,7 @@ def test_second_derivatives_at_a_tie():
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(
     st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4),
     st.sampled_from([(3, 2), (6, 1), (1, 4), (4, 3)]),

@@ -18,9 +18,11 @@ from chainrules.rules.rulesets.arrays.along_axes import counts as numpy_counts
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
 from chainrules.rules.rulesets.functions import map as higher_order
-from chainrules.rules.rulesets.linalg import matrix_functions
+from chainrules.rules.rulesets.functions import math as numbers_in_parts
+from chainrules.rules.rulesets.linalg import matrix_functions, pseudo_inverses, svd
 from chainrules.rules.rulesets.linalg import norms as numpy_norms
 from chainrules.rules.rulesets.linalg import systems as numpy_linalg
+from chainrules.rules.rulesets.special import elliptic
 from chainrules.rules.table.compositions import with_value
 from chainrules.rules.table.strong_zeros import strong_product
 from chainrules.rules.tracing import funnel as calls
@@ -93,7 +95,9 @@ PRIMITIVES: dict = {
     numpy_counts.representatives: [
         case(X, index=np.array([2, 0, 1, 3]), inverse=np.array([1, 2, 0, 3]), axis=0),
     ],
-    numpy_linalg.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
+    numbers_in_parts.of_parts: [case(X, 0.3), case(1.3, -0.4)],
+    pseudo_inverses.pseudo_inverse: [case(SQUARE, rcond=None, rtol=np._NoValue)],
+    svd.nuclear_norm: [case(S), case(A), case(SQUARE + 1j * SQUARE.T)],
     quotients.undefined: [case(X, X > 9), case(Z, X > 9)],
     quotients.kink: [case(X, X > 9), case(Z, X > 9)],
     quotients.guarded_quotient: [case(X, X[::-1]), case(A, 0.3), case(X, Z)],
@@ -116,12 +120,15 @@ WITHOUT_CASES = {
     # Of constant places: np.interp has cases.
     numpy_differences.on_plain_grid, numpy_differences.slope_on_plain_grid,
     numpy_differences.into_plain_grid, numpy_differences.slopes_into_plain_grid,
+    # Of Hermitian matrices: np.linalg.pinv has cases. Of two constants: special.ellipeinc has.
+    pseudo_inverses.stein, elliptic.incomplete,
     # Text, which says of a number that it was traced, and files: refused (test_remaining.py).
     np.array2string, np.array_repr, np.array_str,
     np.save, np.savetxt, np.savez, np.savez_compressed,
 }  # fmt: skip
 # Positions of arguments that are options.
 FIXED: dict = {}
+OF_ONE_DTYPE = {numbers_in_parts.of_parts}
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
 
 CASES: dict = {**HIGHER_ORDER, **PRIMITIVES, **SCIMATH, **POLYNOMIALS}

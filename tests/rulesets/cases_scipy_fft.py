@@ -62,13 +62,14 @@ CASES: dict = {
     },
     fft.fht: [case(X, 0.3, 0.7), case(real(6), 0.3, 0.7, 0.1, 0.2), case(A, 0.3, 0.7, -0.2, -0.1)],
     fft.ifht: [case(X, 0.3, 0.7), case(real(6), 0.3, 0.7, 0.1, 0.2), case(A, 0.3, 0.7, -0.2, -0.1)],
+    fft.fhtoffset: [case(0.3, 0.7), case(0.3, 0.7, -0.05, 0.2)],
     fft.fftfreq: [case(5, 0.3), case(4, 0.7)],
     fft.rfftfreq: [case(5, 0.3), case(4, 0.7)],
     fft.fftshift: [case(X), case(A, 1), case(C, (0, 1))],
     fft.ifftshift: [case(X), case(A, 1), case(C, (0, 1))],
 }
 FIXED = {fft.fht: (1, 2, 3, 4), fft.ifht: (1, 2, 3, 4)}
-OF_ONE_DTYPE = {fft.fht, fft.ifht}
+OF_ONE_DTYPE = {fft.fhtoffset, fft.fht, fft.ifht}
 # Of sizes and settings.
 WITHOUT_CASES = {
     getattr(scipy.fft, name)

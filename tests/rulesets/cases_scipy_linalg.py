@@ -215,12 +215,22 @@ STRUCTURED: dict = {
     linalg.khatri_rao: [case(A, S), case(A, C)],
     linalg.matrix_balance: [case(S * np.array([1.0, 99.0, 0.01])), case(np.triu(S), separate=True)],
 }  # fmt: skip
+STRUCTURED[linalg.cdf2rdf] = [
+    case(np.array([0.3 + 0.2j, 0.3 - 0.2j]), np.array([[0.5 + 0.1j, 0.5 - 0.1j], [0.2, 0.2]]))
+]
 if hasattr(linalg, "kron"):
     STRUCTURED[linalg.kron] = [case(A, S)]
 CONSTANT: dict = {f: [case(S)] for f in (linalg.bandwidth, linalg.issymmetric, linalg.ishermitian)}
 
 # Signs of vectors are others in float32, and in SciPy's default for eigh from point to point.
-OF_ONE_DTYPE = {linalg.eigh, linalg.eig, linalg.eig_banded, linalg.eigh_tridiagonal, *RICCATI}
+OF_ONE_DTYPE = {
+    linalg.cdf2rdf,
+    linalg.eigh,
+    linalg.eig,
+    linalg.eig_banded,
+    linalg.eigh_tridiagonal,
+    *RICCATI,
+}
 CASES: dict = {**SYSTEMS, **BANDED, **FACTORED, **ORTHOGONAL, **SINGULAR, **EIGEN, **EQUATIONS,
                **FUNCTIONS,
                **RICCATI, **STRUCTURED, **CONSTANT}  # fmt: skip

@@ -212,9 +212,9 @@ CASES: dict = {
         ]
         for f, options in (
             (signal.butter, ()),
-            (signal.cheby1, (1,)),
-            (signal.cheby2, (30,)),
-            (signal.ellip, (1, 30)),
+            (signal.cheby1, (1.0,)),
+            (signal.cheby2, (30.0,)),
+            (signal.ellip, (1.0, 30.0)),
             (signal.bessel, ()),
         )
     },
@@ -334,37 +334,96 @@ CASES[signal.lombscargle] = [
         {"normalize": "amplitude", "weights": np.repeat([1 / 4, 1 / 8, 1 / 16], [1, 4, 4])},
     )
 ]
+# By SciPy's own source.
+BY_SOURCE: dict = {
+    signal.band_stop_obj: [
+        case(1.2, 0, np.array([1.0, 3.0]), np.array([1.4, 2.2]), 1.0, 40.0, "butter"),
+        case(2.5, 1, np.array([1.0, 3.0]), np.array([1.4, 2.2]), 1.0, 40.0, "cheby"),
+    ],
+    **{
+        f: [
+            case(0.2, 0.3, 1.0, 40.0),
+            case(np.array([0.2, 0.5]), np.array([0.1, 0.6]), 1.0, 40.0),
+            case(21.0, 13.0, 3.1, 37.0, fs=200.0),
+            case(0.7, 0.92, 1.0, 40.0, analog=True),
+        ]
+        for f in (signal.buttord, signal.cheb1ord, signal.cheb2ord, signal.ellipord)
+    },
+    signal.iirdesign: [
+        case(0.2, 0.3, 1.0, 40.0),
+        case(20.0, 30.0, 1.0, 40.0, fs=100.0, ftype="cheby1", output="zpk"),
+    ],
+    signal.cheb1ap: [case(3, 1.0)],
+    signal.cheb2ap: [case(4, 30.0)],
+    signal.ellipap: [case(3, 1.0, 30.0)],
+    signal.iircomb: [case(300.0, 30.0, "notch", 2100.0), case(300.0, 30.0, "peak", 2100.0)],
+    signal.gammatone: [case(440.0, "iir", fs=16000.0), case(440.0, "fir", 3, 9, 16000.0)],
+    signal.kaiserord: [case(60.0, 0.3), case(30.0, 0.3)],
+    signal.firls: [
+        case(9, np.array([0.02, 0.3, 0.6, 0.97]), np.array([1.0, 0.9, 0.1, 0.2])),
+        case(7, np.array([0.02, 0.3, 0.6, 0.97]), real(4) ** 2, weight=np.array([1.0, 2.0])),
+    ],
+    signal.savgol_coeffs: [case(7, 3, 1, 0.7), case(5, 2, 1, 0.7, 1)],
+    signal.cspline1d: [case(X), case(X, 0.3)],
+    signal.cspline1d_eval: [case(X, np.array([0.3, 2.2, 3.6, 9.2]), 0.7, -0.5)],
+    signal.qspline1d: [case(X)],
+    signal.qspline1d_eval: [case(X, np.array([0.3, 2.2, 3.6, 9.2]), 0.7, -0.4)],
+    signal.envelope: [
+        case(LONG, (1, None)),
+        case(LONG, (2, 9), residual="all"),
+        case(real(3, 20), (1, 6), axis=1, residual=None),
+    ],
+    signal.get_window: [case(("kaiser", 4.2), 9), case(("gaussian", 2.1), 8), case(3.3, 7)],
+    signal.windows.chebwin: [case(9, 60.0), case(8, 70.0, False)],
+    signal.windows.exponential: [case(9, None, 2.3), case(9, 1.7, 2.3, False)],
+    signal.windows.gaussian: [case(9, 2.1), case(8, 2.1, False)],
+    signal.windows.general_cosine: [case(9, np.array([0.6, 0.3, 0.2]))],
+    signal.windows.general_gaussian: [case(9, 1.3, 2.1)],
+    signal.windows.general_hamming: [case(9, 0.7)],
+    signal.windows.kaiser: [case(9, 4.2), case(8, 4.2, False)],
+    signal.windows.kaiser_bessel_derived: [case(8, 4.2)],
+    signal.windows.taylor: [case(9, 3, 35.0), case(9, 3, 35.0, False)],
+    signal.windows.tukey: [case(9, 0.6)],
+}
+if hasattr(signal, "closest_STFT_dual_window"):
+    BY_SOURCE[signal.closest_STFT_dual_window] = [case(real(6) ** 2, 3, real(6, seed=2))]
+if hasattr(signal, "firwin_2d"):
+    BY_SOURCE[signal.firwin_2d] = [case((5, 7), (("kaiser", 4.2), "hann"))]
+CASES |= BY_SOURCE
 # One column of sos is to be ones: the others are differentiated in tests of their own.
 FIXED = {
     signal.sosfilt: (0,),
     signal.sosfiltfilt: (0,),
     signal.order_filter: (1,),
     signal.sosfreqz: (0,),
-    signal.cheby1: (0, 1),
-    signal.cheby2: (0, 1),
-    signal.ellip: (0, 1, 2),
     signal.find_peaks: (1,),
-    signal.czt: (1, 2, 3),
-    signal.zoom_fft: (1, 2),
+    signal.zoom_fft: (2,),
+    signal.iircomb: (0, 3),
     signal.savgol_filter: (4,),
     signal.lsim: (2,),
     signal.step: (2,),
     signal.impulse: (2,),
-    signal.firwin2: (1,),
 }
 if hasattr(signal, "freqz_sos"):
     FIXED[signal.freqz_sos] = (0,)
 WITHOUT_CASES = {
     getattr(scipy.signal, name)
     for name in (
-        "argrelextrema", "argrelmax", "argrelmin", "check_COLA", "check_NOLA",
+        "argrelextrema", "argrelmax", "argrelmin", "besselap", "buttap", "check_COLA", "check_NOLA",
         "choose_conv_method", "correlation_lags", "find_peaks_cwt", "findfreqs",
         "max_len_seq", "square", "unit_impulse",
+    )
+} | {
+    getattr(scipy.signal.windows, name)
+    for name in (
+        "barthann", "bartlett", "blackman", "blackmanharris", "bohman", "boxcar", "cosine",
+        "flattop", "hamming", "hann", "lanczos", "nuttall", "parzen", "triang",
     )
 } | {
     f for f in cr.rrule.methods if "rulesets.scipy.signal" in (getattr(f, "__module__", None) or "")
 }  # fmt: skip
 OF_ONE_DTYPE = {
+    *BY_SOURCE,
     signal.sosfreqz,
     getattr(signal, "freqz_sos", None),
     signal.butter,

@@ -33,6 +33,10 @@ CASES: dict = {
     special.factorial: [case(P), case(X), case(2.5)],
     special.comb: [case(P + 3, P), case(5.5, X), case(P, 2.0, repetition=True)],
     special.perm: [case(P + 3, P), case(5.5, X)],
+    special.roots_gegenbauer: [case(4, 0.7)],
+    special.roots_genlaguerre: [case(3, 0.7), case(4, 0.7, True)],
+    special.roots_jacobi: [case(4, 0.7, 0.3), case(3, 0.7, 0.3, True)],
+    special.roots_sh_jacobi: [case(3, 2.7, 1.3)],
     special.lambertw: [case(Z), case(Z, 1), case(1.3)],
     special.diric: [case(X, 5), case(X + 6, 4), case(np.array([0.0, 1e-5, 2 * np.pi, 0.3]), 4)],
     special.assoc_laguerre: [case(P, 3, 0.7), case(1.2, 2)],
@@ -49,7 +53,8 @@ if hasattr(special, "softplus"):
     CASES[special.softplus] = [case(X), case(0.4)]
 OF_ONE_DTYPE = {
     special.polygamma, special.zeta, special.multigammaln, special.factorial, special.comb,
-    special.perm, special.diric, special.assoc_laguerre,
+    special.perm, special.diric, special.assoc_laguerre, special.roots_gegenbauer,
+    special.roots_genlaguerre, special.roots_jacobi, special.roots_sh_jacobi,
 }  # fmt: skip
 WITHOUT_CASES = {
     *[f for name, f in vars(rules.special).items()

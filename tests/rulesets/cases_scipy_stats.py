@@ -119,14 +119,48 @@ if hasattr(stats, "estimated_cdf"):
     ]  # fmt: skip
 if "axis" in inspect.signature(stats.expectile).parameters:
     CASES[stats.expectile] += [case(A, 0.3, axis=1, keepdims=True), case(A, weights=W, axis=None)]
+# By SciPy's own source.
+CASES |= {
+    stats.anderson: [case(X), case(P[:, 0], "expon"), case(X, "logistic")],
+    stats.bayes_mvs: [case(X), case(X, 0.7)],
+    stats.binned_statistic: [
+        case(X, X**2, bins=2),
+        case(Y, Y**2, "std", 2),
+        case(Y, Y**3, "sum"),
+    ],
+    stats.binned_statistic_2d: [case(X, X[::-1] + 0.1, X**2, bins=2)],
+    stats.binned_statistic_dd: [case(A[:, :1], W[:, 0], "max", 2)],
+    stats.boxcox_normplot: [case(P[:, 0], -1.0, 1.5, None, 4)],
+    stats.yeojohnson_normplot: [case(X, -1.0, 1.5, None, 4)],
+    stats.boxcox_normmax: [case(P[:, 0]), case(P[:, 1], method="mle")],
+    stats.yeojohnson_normmax: [case(X)],
+    stats.chi2_contingency: [
+        case(9 * P),
+        case(np.array([[10.0, 20.0], [6.0, 19.0]])),
+        case(9 * P, lambda_=0.7),
+    ],
+    stats.cramervonmises: [case(X, "norm"), case(P[:, 0], "expon")],
+    stats.cumfreq: [case(X, 4)],
+    stats.relfreq: [case(X, 4)],
+    stats.probplot: [case(X), case(P[:, 0], dist="expon")],
+    stats.trim1: [case(X, 0.2), case(A, 0.3, "left")],
+    stats.trimboth: [case(X, 0.2), case(A, 0.3)],
+}
+if hasattr(stats, "quantile"):
+    CASES[stats.quantile] = [case(X, 0.31), case(A, np.array([0.2, 0.73])[:, None], axis=0)]
 CASES[stats.lmoment] = [case(X), case(A, 3), case(A, [2, 4], axis=0, standardize=False)]
 OF_ONE_DTYPE = set(CASES)
-TOLERANCES = {stats.expectile: 1e-5}  # SciPy looks for it by steps
+# SciPy looks for these by steps.
+TOLERANCES = {
+    stats.expectile: 1e-5,
+    stats.boxcox_normmax: 1e-3,
+    stats.yeojohnson_normmax: 1e-3,
+}
 FIXED = {
     stats.trim_mean: (1,), stats.tmean: (1,), stats.tvar: (1,), stats.tstd: (1,), stats.tsem: (1,),
-    stats.tmin: (1,), stats.tmax: (1,),
+    stats.tmin: (1,), stats.tmax: (1,), stats.trim1: (1,), stats.trimboth: (1,),
 }  # fmt: skip
 WITHOUT_CASES = {
     f for f in vars(rules.stats).values()
     if inspect.isroutine(f) and (kind := rrule.kind_of(f)) is not None and kind.constant
-} | {stats.directional_stats}  # fmt: skip
+} | {stats.directional_stats, stats.mvsdist}  # fmt: skip

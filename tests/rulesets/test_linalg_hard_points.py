@@ -408,3 +408,12 @@ def test_qr_of_dependent_columns_says_what_it_is(a):
         with pytest.raises(cr.MissingDerivativeError) as error:
             derivative()
         assert str(error.value) == expected
+
+
+def test_eigenvalues_of_a_matrix_without_a_basis():
+    """No eigenvectors but one: NaN, and no error of NumPy's about a singular matrix."""
+    a = np.array([[0.0, 1.0], [0.0, 0.0]])
+    with np.errstate(all="ignore"):
+        _, wdot = cr.jvp(np.linalg.eigvals, (a,), (np.eye(2),))
+        assert np.isnan(wdot).all()
+        assert np.isnan(cr.grad(lambda a: np.real(np.linalg.eigvals(a)[0]))(a)).any()

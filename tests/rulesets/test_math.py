@@ -8,6 +8,7 @@ import pytest
 
 import chainrules as cr
 from chainrules import cmath, math
+from chainrules._numbers import Complex
 
 X = 0.7
 # Arguments of each function; X is what is differentiated.
@@ -93,3 +94,36 @@ def test_numbers_out_of_arrays():
 def test_gamma_at_a_pole_is_refused_by_python():
     with pytest.raises(ValueError, match=r"domain|noninteger"):
         cr.grad(math.gamma)(-1.0)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda z: np.emath.sqrt(z), lambda z: np.emath.log(z), lambda z: np.emath.power(z, 0.3),
+        lambda z: cmath.log(z), lambda z: cmath.sqrt(z),
+        lambda z: np.power(z, 0.3),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_both_sides_of_a_cut(f, zero):
+    def along(t):
+        return f(Complex(-t, zero))
+
+    y, ydot = cr.jvp(along, (4.0,), (1.0,))
+    assert y == f(complex(-4.0, zero))
+    expected = (f(complex(-4.0 - 1e-6, zero)) - f(complex(-4.0 + 1e-6, zero))) / 2e-6
+    np.testing.assert_allclose(ydot, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_the_slope_in_an_exponent_on_a_cut(zero):
+    z = complex(-4.0, zero)
+    slope = cr.jvp(lambda p: np.power(z, p), (0.3,), (1.0,))[1]
+    expected = (np.power(z, 0.3 + 1e-6) - np.power(z, 0.3 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(slope, expected, rtol=1e-6)
+
+
+def test_parts_of_a_complex_number_are_exact():
+    for real, imag in ((1.0, np.inf), (-0.0, 2.0), (np.inf, -0.0), (2.0, np.nan)):
+        y = cr.jvp(lambda x, imag=imag: Complex(x, imag), (real,), (1.0,))[0]
+        assert str(y) == str(complex(real, imag))

@@ -15,8 +15,6 @@ from test_operands_written_to import derivatives_of, total
 
 import chainrules as cr
 
-pytestmark = pytest.mark.every_case
-
 INTEGERS = np.uint8, np.int8, np.uint64, np.int64
 
 
@@ -51,7 +49,8 @@ def drawn(f):
                 return total(f(*args[:i], t, *args[i + 1 :], **options))
 
             of_floats = None
-            for dtype in INTEGERS:
+            # Two of them: all four meet each argument of hundreds of functions.
+            for dtype in INTEGERS[(i + len(name_of(f))) % 2 :: 2]:
                 args = [part if k == i else converted(part, dtype) for k, part in enumerate(given)]
                 if all(new is old for new, old in zip(args, given, strict=True)):
                     continue
@@ -71,7 +70,7 @@ def test_integers_beside_it_are_as_precise_as_floats(f):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = {}
-        for of_integers, of_floats, x in itertools.islice(drawn(f), 6):
+        for of_integers, of_floats, x in itertools.islice(drawn(f), 4):
             try:
                 y = cr.vjp(of_integers, x)[0]
             except cr.ChainRulesError:

@@ -15,8 +15,6 @@ from test_every_rule import CASES, FIXED, WRITERS, is_number, kind_of, name_of
 
 import chainrules as cr
 
-pytestmark = pytest.mark.every_case
-
 
 def arrays_in(x):
     if isinstance(x, np.ndarray):

@@ -452,7 +452,7 @@ def crossed(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(crossed(), triple, triple)
 def test_smooth_functions_of_choices_in_any_order(program, v, u):
     f, same, x = program

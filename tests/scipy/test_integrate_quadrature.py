@@ -343,6 +343,18 @@ def test_nquad():
     )
 
 
+def test_second_derivative_of_a_kink_that_moves():
+    """Of ``k**2 / 75 - k / 10 + 1 / 2``; it was 0."""
+
+    def f(k):
+        opts = [lambda y: {"points": [0.2 * k * y]}, {}]
+        return integrate.nquad(lambda x, y: abs(x - 0.2 * k * y), [[0, 1], [0, 1]], opts=opts)[0]
+
+    assert cr.grad(f)(K) == pytest.approx(K / 37.5 - 0.1)
+    assert cr.grad(cr.grad(f))(K) == pytest.approx(1 / 37.5)
+    assert cr.jvp(cr.grad(f), (K,), (1.0,))[1] == pytest.approx(1 / 37.5)
+
+
 def test_qmc_quad():
     def halton():
         return qmc.Halton(2, seed=np.random.default_rng(3))

@@ -134,7 +134,7 @@ def test_a_right_hand_side_runs_once():
         [{}, {"max_step": 0.1}, {"first_step": 1e-3}, {"dense_output": True}, {"jac": True}]
     ),
 )
-@hypothesis.settings(max_examples=3)
+@hypothesis.settings(max_examples=2)
 def test_random_systems_by_bdf(seed, n, stiffness, span, options):
     rng = np.random.default_rng(seed)
     sign = np.sign(span[1] - span[0])  # decaying along the way that is gone

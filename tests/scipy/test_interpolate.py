@@ -440,3 +440,12 @@ def test_errors_are_scipys_own():
         cr.grad(lambda y: ip.CubicSpline(X, y, bc_type="else")(1.0))(Y)
     with pytest.raises(ValueError, match="interpolation range"):
         cr.grad(lambda y: ip.interp1d(X, y)(99.0))(Y)
+
+
+def test_spline_of_two_variables_at_traced_numbers():
+    """The spline itself is plain, and no option is given; it ended in a foreign error."""
+    x = np.arange(5.0)
+    spline = ip.RectBivariateSpline(x, x, np.outer(np.sin(x), np.cos(x)))
+    y = lambda t: float(spline(t, 2.3)[0, 0])  # noqa: E731 - beside the next one
+    expected = (y(1.3 + 1e-5) - y(1.3 - 1e-5)) / 2e-5
+    assert cr.grad(lambda t: spline(t, 2.3)[0, 0])(1.3) == pytest.approx(expected, rel=1e-8)

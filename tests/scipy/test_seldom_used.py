@@ -304,10 +304,6 @@ REFUSED = {
         np.arange(6.0), np.arange(7.0), GRID * x[0]
     ).partial_derivative(1, 0),
     "BarycentricInterpolator without samples": lambda x: interpolate.BarycentricInterpolator(x),
-    "zpk2tf of several sets": lambda x: signal.zpk2tf(np.reshape(x, (2, 2)), x[:2], 1.0),
-    "lombscargle with precenter": lambda x: signal.lombscargle(
-        T, samples(x), [1.0, 2.0], precenter=True
-    ),
     "a sum into out": lambda x: csr(x).sum(axis=0, out=np.zeros(3)),
     "a norm of order 2": lambda x: splinalg.norm(coo(x), 2),
     "Rotation.reduce": lambda x: rotations(x).reduce(Rotation.create_group("C3")),

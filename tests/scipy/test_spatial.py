@@ -166,6 +166,14 @@ def test_matrices():
     check(lambda q: Rotation.from_matrix(Rotation.from_quat(q).as_matrix()).as_quat(), q, **NEAR)
 
 
+def test_matrices_beside_rotations():
+    """SciPy projects what is near a rotation: beside one, the derivative is the same."""
+    m = transform.Rotation.from_rotvec(V).as_matrix()
+    check(lambda m: Rotation.from_matrix(m).as_rotvec(), m, **NEAR)
+    check(lambda m: Rotation.from_matrix(m).as_quat(), 1.5 * m[1], **NEAR)
+    check(lambda t: Rotation.from_matrix(t * np.eye(3)).as_matrix(), 1.0, **NEAR)
+
+
 def test_turned_vectors():
     check(lambda q, v: Rotation.from_quat(q).apply(v), Q, V, rtol=1e-5)
     check(lambda q, v: Rotation.from_quat(q).apply(v, inverse=True), Q[0], V, rtol=1e-5)

@@ -313,6 +313,19 @@ def test_a_class_of_the_users():
 
 
 @pytest.mark.parametrize(
+    "made", [lambda t: ([], [t, 1.0, 1.3], [5.0]), lambda t: ([], [1.0, 2.0], t)]
+)
+def test_compiled_with_a_number_for_a_part(made):
+    def f(t):
+        system = signal.ZerosPolesGain(*made(t))
+        return np.sum(np.abs(signal.freqresp(system, w=[1.0, 2.0])[1]))
+
+    compiled = cr.compile(f)
+    for t in (0.3, 0.3, 0.4, 0.7):
+        np.testing.assert_allclose(compiled(t), f(t), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
     ("f", "error", "message"),
     [
         (lambda x: signal.lti(x, DEN).to_thing(), AttributeError, "to_thing"),

@@ -27,8 +27,8 @@ MANY = 200  # from so many tests on, lines tell how far it is, and not a dot for
 
 QUICK = f"""\
 the quick tier: one case in {ONE_IN} of each test, every rule, nothing slow; 3 minutes on two cores
-everything: make test-all (11 minutes); whatever is named: make test ARGS='tests/core -k sum'"""
-ALL = "everything: 11 minutes on two cores; the quick tier: make test (3 minutes)"
+everything: make test-all (9 minutes); whatever is named: make test ARGS='tests/core -k sum'"""
+ALL = "everything: 9 minutes on two cores; the quick tier: make test (3 minutes)"
 NAMED = "all tests of what is named"
 
 TIER = pytest.StashKey[str]()  # "quick", "all" or "named"

@@ -188,7 +188,7 @@ def power_in_exponent(y, x, p):
     """
     if (type(x) is float or type(x) is np.float64) and x > 0:
         return y * np.log(x)  # as nearly always: 2.0 ** p
-    base = x + 0j if np.iscomplexobj(y) else np.abs(x)
+    base = on_the_plane(x) if np.iscomplexobj(y) else np.abs(x)
     log = np.log(np.where(x == 0, 1, base))
     return y * np.where((x == 0) & (np.real(p) <= 0), np.nan, log)
 
@@ -303,10 +303,15 @@ def without_nan(x, nan, posinf, neginf):
 # ---- functions that leave the real line where they have to (np.emath) ----
 
 
+def on_the_plane(x):
+    """``x`` as a complex number; one that is keeps its side of a cut, the sign of a zero."""
+    return x if np.iscomplexobj(x) else x + 0j
+
+
 def leaves_the_line(emath, f, beyond):
     @composed(emath)
     def as_composed(x):
-        return f(x + 0j) if np.any(beyond(x)) else f(x)
+        return f(on_the_plane(x)) if np.any(beyond(x)) else f(x)
 
     return as_composed
 
@@ -334,5 +339,5 @@ def logn(n, x):
 def emath_power(x, p):
     x, p = map(as_array, (x, p))
     x, p = [t if np.ndim(t) else np.copy(t) for t in (x, p)]  # the dtype of a number counts
-    x = x + 0j if np.any(is_negative(x)) else x
+    x = on_the_plane(x) if np.any(is_negative(x)) else x
     return np.power(x, p * 1.0 if np.any(is_negative(p)) else p)

@@ -129,14 +129,49 @@ def polyint(p, m=1, k=None):
 # ---- roots ----------------------------------------------------------------------------------
 
 
+def by_traces(a):
+    """The coefficients of ``det(s - a)``, which are smooth where eigenvalues meet.
+
+    With ``m = a m' + c``, where ``m'`` and ``c`` are those of the step before.
+    Source: Faddeev, Leverrier; Gantmacher (1959), the theory of matrices, IV.5.
+    """
+    n = np.shape(a)[0]
+    identity = np.eye(n)
+    m, coefficients = identity, [np.ones(())]
+    for k in range(1, n + 1):
+        moved = a @ m
+        coefficients.append(-np.trace(moved) / k)
+        m = moved + coefficients[-1] * identity
+    return np.stack(coefficients)
+
+
+def characteristic(a):
+    """The coefficients of ``det(s - a)``: by traces, unless these are spoilt by rounding.
+
+    They are with many states, or with eigenvalues of many sizes. Then it is made of the
+    eigenvalues, and NaN in its derivative where they meet.
+    """
+    plain = value(a)
+    y = by_traces(a)
+    sizes = np.abs(np.linalg.eigvals(plain)) + 1e-14 * np.linalg.norm(plain)
+    if np.all(np.abs(value(y) - np.poly(plain)) <= 1e-11 * np.poly(-sizes)):
+        return y
+    return from_roots(np.linalg.eigvals(a))
+
+
 @composed(np.poly, value="own")
-def poly(seq_of_zeros):
-    """Multiply out ``(x - r)``, root by root."""
+def poly(seq_of_zeros, *, own):
     zeros = np.atleast_1d(array_of(seq_of_zeros))
     if np.ndim(zeros) == 2 and len(zeros) == np.shape(zeros)[1] != 0:
-        zeros = np.linalg.eigvals(zeros)
-    elif np.ndim(zeros) != 1:
+        y = characteristic(zeros)
+        return y if np.iscomplexobj(own) else np.real(y)
+    if np.ndim(zeros) != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
+    return from_roots(zeros)
+
+
+def from_roots(zeros):
+    """Multiply out ``(x - r)``, root by root."""
     y = np.ones(1, np.mintypecode(dtype_of(zeros).char))
     for zero in zeros:
         y = pad_zeros(y, ((0, 1),)) - zero * pad_zeros(y, ((1, 0),))

@@ -126,14 +126,14 @@ def broadcast_to_transpose(ybar, space, shape, subok=False):
 
 
 def transpose_block(x, axes=None):
-    axes = range(x.rank)[::-1] if axes is None else axes
+    axes = range(x.rank)[::-1] if axes is None else np.atleast_1d(axes).tolist()
     return np.transpose(x.values, (0, *x.axes(tuple(axes))))
 
 
 @linear_rule(np.transpose, moves=True, block=transpose_block)
 def transpose_transpose(ybar, space, axes=None):
     if axes is not None:
-        axes = [axis % space.ndim for axis in axes]
+        axes = [axis % space.ndim for axis in np.atleast_1d(axes).tolist()]
         axes = sorted(range(space.ndim), key=axes.__getitem__)
     return ybar.transpose(axes) if type(ybar) is np.ndarray else np.transpose(ybar, axes)
 

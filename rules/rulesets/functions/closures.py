@@ -34,6 +34,7 @@ from ... import (
     value,
 )
 from ...containers import Children, registered
+from ...signatures import content_of
 from .places import filled, in_tuples
 
 
@@ -172,7 +173,7 @@ def held_in(x: Any) -> tuple:
     if isinstance(x, types.FunctionType):
         if has_rules(x):
             return ()
-        cells = [content(cell) for cell in x.__closure__ or ()]
+        cells = [content_of(cell) for cell in x.__closure__ or ()]
         return (*cells, *filter(None, (x.__defaults__, x.__kwdefaults__)))
     if isinstance(x, functools.partial):
         return x.func, x.args, x.keywords
@@ -217,14 +218,6 @@ class Reachable:
                 leading.add(i)
                 waiting += self.holders[i]
         return frozenset(leading)
-
-
-def content(cell: Any) -> Any:
-    """Return what a variable of a closure holds, and None if it is not bound yet."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not bound yet
-        return None
 
 
 def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:
@@ -367,15 +360,15 @@ class Copies:
         copy.__defaults__ = self.of(f.__defaults__)
         copy.__kwdefaults__ = self.of(f.__kwdefaults__)
         for cell, original in zip(cells, f.__closure__ or (), strict=True):
-            if cell is not original and content(cell) is None:
+            if cell is not original and content_of(cell) is None:
                 held = cell.cell_contents = self.of(original.cell_contents)
-                self.put.append((lambda cell=cell: (content(cell),), (held,)))
+                self.put.append((lambda cell=cell: (content_of(cell),), (held,)))
         return copy
 
     def _cell(self, cell: types.CellType) -> types.CellType:
         """Return an empty cell in place of one from which the other values are reached."""
         if id(cell) not in self.cells:
-            leads = self._leads(content(cell))
+            leads = self._leads(content_of(cell))
             self.cells[id(cell)] = types.CellType(None) if leads else cell
         return self.cells[id(cell)]
 

@@ -13,7 +13,8 @@ import operator
 import numpy as np
 
 from ....config.thresholds import FEW_NUMBERS
-from ... import array_of, composed, non_differentiable, rrule, scalar_rule, seen
+from ... import array_of, composed, non_differentiable, primitive, rrule, scalar_rule, seen
+from ..arrays.elementwise import on_the_plane
 
 SLOPE_OF_ERF = 2 / math.sqrt(math.pi)
 
@@ -55,6 +56,17 @@ scalar_rule(math.modf, (1,), (0,))
 scalar_rule(math.frexp, (lambda y, x: np.ldexp(np.ones_like(x), -y[1]),), (0,))
 
 
+@primitive
+def of_parts(real, imag):
+    """``complex(real, imag)``, where ``1j * imag`` loses signs of zeros and infinities."""
+    z = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), complex)
+    z.real, z.imag = real, imag
+    return z[()]
+
+
+scalar_rule(of_parts, 1, 1j)
+
+
 @composed(math.log, value="own", of_numbers=np.log)
 def log(x, base=math.e):
     return np.log(x) if base == math.e else np.log(x) / np.log(base)
@@ -62,7 +74,8 @@ def log(x, base=math.e):
 
 @composed(cmath.log, value="own", of_numbers=np.log)
 def complex_log(z, base=math.e):
-    return np.log(z + 0j) if base == math.e else np.log(z + 0j) / np.log(base + 0j)
+    y = np.log(on_the_plane(z))
+    return y if base == math.e else y / np.log(on_the_plane(base))
 
 
 @composed(math.hypot, value="own", of_numbers=np.hypot)

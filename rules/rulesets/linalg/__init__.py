@@ -3,7 +3,17 @@
 import numpy as np
 
 from ... import pushes_stacks
-from . import cholesky, eigen, matrix_functions, norms, qr, svd, systems, triangular
+from . import (
+    cholesky,
+    eigen,
+    matrix_functions,
+    norms,
+    pseudo_inverses,
+    qr,
+    svd,
+    systems,
+    triangular,
+)
 
 pushes_stacks(
     np.linalg.solve,
@@ -17,6 +27,6 @@ pushes_stacks(
     np.linalg.qr,
     np.linalg.svd,
     systems.inverse_or_nan,
-    systems.pseudo_inverse,
+    pseudo_inverses.pseudo_inverse,
     systems.adjugate_by_svd,
 )

@@ -7,9 +7,10 @@ are ``v`` itself.
 Source: Giles (2008), section 3.1; Boeddeker et al. (2017) for the complex case.
 
 At repeated eigenvalues (equal up to rounding) exact are: first derivatives of what depends on
-the eigenvalues alone, and on eigenvectors of other eigenvalues; every derivative of their sum
-with equal weights. Anything else there is NaN, also ``(v * f(w)) @ v.T`` and the second
-derivative of ``sum(f(w))``, which exist: ``matrix_function`` has them.
+the eigenvalues alone, and on eigenvectors of other eigenvalues; second derivatives of the others;
+every derivative of their sum with equal weights. Anything else there is NaN, also
+``(v * f(w)) @ v.T`` and the second derivative of ``sum(f(w))``, which exist:
+``matrix_function`` has them.
 
 >>> cr.grad(lambda a: np.linalg.eigvalsh(a)[0])(np.diag([1.0, 3.0]))
 array([[1., 0.],
@@ -27,12 +28,13 @@ from ... import (
     pair_rule,
     told_of_masks,
     unmask,
+    value,
 )
 from ..arrays.products import adjoint
-from .gaps import is_uniform, over_gaps, smooth_if_apart, told_used
+from .gaps import is_uniform, of_values, over_gaps, that_weigh, told_used
 from .hermitian import from_triangle, from_triangle_transpose
 from .phases import LARGEST, any_basis, column_pairing, keep_phase
-from .systems import diagonal_matrix, diagonal_of, entry_sum, over_matrices
+from .systems import diagonal_matrix, diagonal_of, entry_sum, inverse_or_nan, over_matrices
 
 # ---- the formula ----------------------------------------------------------------------------
 
@@ -52,7 +54,8 @@ def eigenvalues_pull(w, v, left, wbar):
     # Where nothing is traced, weights may be equal by chance: then it matters that v is a basis.
     if is_uniform(wbar) and (left is v or is_traced(w)):
         return diagonal_matrix(wbar)
-    return smooth_if_apart((left * np.expand_dims(wbar, -2)) @ adjoint(v), w, wbar)
+    wbar, left, v = of_values(w, wbar, left, v)
+    return (left * np.expand_dims(wbar, -2)) @ adjoint(v)
 
 
 # ---- the basis: length and phase of its columns ---------------------------------------------
@@ -67,7 +70,7 @@ def keep_length(x, v):
 
 def left_vectors(v):
     """Return ``inv(v)^H``, NaN where eigenvectors coincide up to rounding: there is no basis."""
-    inverse = np.linalg.inv(v)
+    inverse = inverse_or_nan(v, np.linalg.det(value(v)))
     condition = over_matrices(entry_sum(v) * entry_sum(inverse))
     return adjoint(np.where(condition > 1e-3 / np.finfo(v.dtype).eps, np.nan, inverse))
 
@@ -91,7 +94,9 @@ def eigh_pair(eigh, a, *, UPLO="L"):  # noqa: N803 - NumPy's name
         if isinstance(vbar, AbstractZero):
             abar = eigenvalues_pull(w, v, v, wbar)
         else:
-            vbar = any_basis(*told_used(vbar, v), w, v, REAL_ROW[UPLO.upper()])
+            vbar, used = told_used(vbar, v)
+            used = that_weigh(used, vbar, wbar)
+            vbar = any_basis(vbar, used, w, v, REAL_ROW[UPLO.upper()])
             abar = eigen_pull(w, v, v, wbar, vbar)
         return from_triangle_transpose(abar, UPLO)
 

@@ -1,6 +1,6 @@
 """Equal eigenvalues, and equal singular values: what has a derivative there, and what is NaN.
 
-Equal is what differs by no more than LAPACK's rounding. The vectors of equal values are any basis
+Equal is what differs by no more than rounding. The vectors of equal values are any basis
 of a space. A ``Masked`` cotangent tells which of them a result was computed from: the others
 may be any, and what depends on these is NaN.
 """
@@ -13,10 +13,10 @@ from .systems import over_matrices
 
 
 def rounding(w):
-    """Return how far LAPACK may be off the eigenvalues or singular values of each matrix."""
+    """Return how far LAPACK may be off the values of each matrix, and what made the matrix."""
     none = {} if np.shape(w)[-1] else {"initial": 0}
     largest = np.abs(w).max(axis=-1, keepdims=True, **none)
-    return np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
+    return 4 * np.shape(w)[-1] * np.finfo(w.dtype).eps * largest
 
 
 def gaps_of(w):
@@ -39,7 +39,7 @@ def over_gaps(x, w):
     if type(x) is type(w) is np.ndarray:
         gaps = w[..., None, :] - w[..., None]
         largest = np.maximum.reduce(np.abs(w), -1, initial=0.0)[..., None, None]
-        close = np.abs(gaps) <= w.shape[-1] * np.finfo(w.dtype).eps * largest
+        close = np.abs(gaps) <= 4 * w.shape[-1] * np.finfo(w.dtype).eps * largest
         if np.count_nonzero(close) == w.size:  # none is equal but to itself, as nearly always
             gaps[close] = 1
             return np.where(close, 0, x / gaps)
@@ -56,6 +56,13 @@ def told_used(vbar, v):
     if type(vbar) is Masked:
         return vbar.value, vbar.alive
     return dense(vbar, v), np.full(np.shape(v), not isinstance(vbar, AbstractZero))
+
+
+def that_weigh(used, vbar, wbar):
+    """Leave out of ``used`` vectors that weigh nothing, nor do their values, for good."""
+    if is_traced(vbar) or is_traced(wbar):
+        return used
+    return used & ((vbar != 0) | np.expand_dims(wbar != 0, -2))
 
 
 def undetermined(w, used):
@@ -85,9 +92,17 @@ def is_uniform(wbar):
     return not is_traced(wbar) and bool(np.all(wbar == wbar[..., :1]))
 
 
-def smooth_if_apart(abar, w, wbar):
-    """Return ``abar``, with no derivative of its own where weights that vary meet equal ``w``.
+def of_values(w, wbar, *vectors):
+    """Return ``wbar`` and the vectors of the values, to be multiplied, as far as they are smooth.
 
-    How the weights would differ if ``w`` did, nobody knows then.
+    Weights that vary have no derivative where ``w`` are equal: how they would differ if ``w`` did,
+    nobody knows then. Vectors that weigh nothing play no part.
     """
-    return not_smooth(abar, has_equal(w)) if is_traced(wbar) else abar
+    if not any(map(is_traced, (wbar, *vectors))):
+        return wbar, *vectors
+    equal = np.any(equal_pairs(w), axis=-1)
+    if type(equal) is np.ndarray and not equal.any():
+        return wbar, *vectors
+    left_out = np.expand_dims(equal & (wbar == 0), -2)
+    wbar = not_smooth(wbar, equal) if is_traced(wbar) else wbar
+    return wbar, *[np.where(left_out, 0, v) for v in vectors]

@@ -12,6 +12,7 @@ from ....config import MissingRuleError, user_line
 from ... import composed, is_traced, primitive, reduction_rule, value
 from ..arrays.products import conj
 from ..arrays.quotients import quotient
+from .svd import nuclear_norm
 
 # ---- the Euclidean norm ---------------------------------------------------------------------
 
@@ -96,8 +97,12 @@ def matrix_norm_along(x, ord, axis, keepdims):
     if ord in (None, "fro", "f"):
         return euclidean(x, axis, keepdims)
     if ord in ("nuc", 2, -2):
-        s = np.linalg.svd(np.moveaxis(x, axis, (-2, -1)), compute_uv=False)
-        y = np.sum(s, -1) if ord == "nuc" else np.min(s, -1) if ord < 0 else largest(s, -1)
+        x = np.moveaxis(x, axis, (-2, -1))
+        if ord == "nuc":
+            y = nuclear_norm(x)
+        else:
+            s = np.linalg.svd(x, compute_uv=False)
+            y = np.min(s, -1) if ord < 0 else largest(s, -1)
         return np.expand_dims(y, axis) if keepdims else y
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")

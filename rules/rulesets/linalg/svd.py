@@ -8,8 +8,9 @@ Source: Townsend (2016), differentiating the singular value decomposition; Wan a
 for the complex case.
 
 At equal singular values, and at zeros, exact are: first derivatives of what depends on the
-singular values alone (at zeros one of the subgradients), and on vectors of others; of equal
-ones that are not zero also every derivative of their sum, the nuclear norm. The rest is NaN.
+singular values alone (at zeros one of the subgradients), and on vectors of others; second
+derivatives of the others; of equal ones that are not zero also every derivative of their sum, the
+nuclear norm. The rest is NaN.
 
 >>> cr.grad(lambda a: np.linalg.svdvals(a)[0])(np.diag([3.0, 1.0]))
 array([[1., 0.],
@@ -28,6 +29,7 @@ from ... import (
     frule,
     is_lazy,
     is_traced,
+    primitive,
     rrule,
     told_of_masks,
     unmask,
@@ -39,12 +41,14 @@ from .gaps import (
     has_equal,
     is_uniform,
     nan_where,
+    of_values,
     over_gaps,
     rounding,
-    smooth_if_apart,
+    that_weigh,
     told_used,
 )
 from .matrix_functions import matrix_function
+from .matrix_rule import matrix_rule
 from .phases import any_basis, keep_phase
 from .systems import diagonal_matrix, diagonal_of, over_matrices
 
@@ -109,7 +113,8 @@ def svdvals_pull(a, u, s, v, sbar):
     """Return ``u @ diag(sbar) @ v^H``, without the vectors where they cancel."""
     if is_traced(a) and is_uniform(sbar) and np.any(has_equal(s)):
         return np.expand_dims(sbar[..., :1], -1) * polar(a, s)
-    return smooth_if_apart((u * np.expand_dims(sbar, -2)) @ adjoint(v), s, sbar)
+    sbar, u, v = of_values(s, sbar, u, v)
+    return (u * np.expand_dims(sbar, -2)) @ adjoint(v)
 
 
 # ---- the phase: u and v of each pair share it -----------------------------------------------
@@ -193,12 +198,14 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
         if isinstance(ubar, AbstractZero) and isinstance(vhbar, AbstractZero):
             return values_pullback(unmask(sbar))
         (ubar, u_used), (vhbar, vh_used) = told_used(ubar, y[0]), told_used(vhbar, y[2])
+        sbar = unmask(dense(sbar, s))
         ubar, _, vbar, u_rest_bar, v_rest_bar = thin((ubar, s, vhbar))
         u_used, _, v_used, _, _ = thin((u_used, s, vh_used))
-        used = above(u_used, v_used)
-        pairs = any_basis(above(ubar, vbar), used, s, above(u, v), real_row(u, v))
+        pairs = above(ubar, vbar)
+        used = that_weigh(above(u_used, v_used), pairs, sbar)
+        pairs = any_basis(pairs, used, s, above(u, v), real_row(u, v))
         ubar, vbar = apart(nan_where(used_at_zero(u, s, v, used), pairs), u)
-        abar = svd_pull(u, s, v, ubar, unmask(dense(sbar, s)), vbar)
+        abar = svd_pull(u, s, v, ubar, sbar, vbar)
         if np.shape(u_rest)[-1]:
             abar = abar + rest_pull(u, s, u_rest, u_rest_bar) @ adjoint(v)
         if np.shape(v_rest)[-1]:
@@ -211,3 +218,24 @@ def svd_rrule(svd, a, *, full_matrices=True, compute_uv=True):
 @composed(np.linalg.svdvals)
 def svdvals(x, /):
     return np.linalg.svd(x, compute_uv=False)
+
+
+# ---- their sum: smooth where they are equal, and none is 0 ----------------------------------
+
+
+@primitive
+def nuclear_norm(a):
+    return np.sum(np.linalg.svdvals(a), axis=-1)
+
+
+def aligned(a):
+    """Return ``u @ v^H`` of each matrix: the slope of its nuclear norm."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return svdvals_pull(a, u, s, adjoint(vh), np.ones_like(value(s)))
+
+
+matrix_rule(
+    nuclear_norm,
+    lambda adot, _, a: np.real(np.sum(np.conj(aligned(a)) * adot, axis=(-2, -1))),
+    lambda ybar, _, a: over_matrices(ybar) * aligned(a),
+)

@@ -27,7 +27,6 @@ from ... import (
     value,
 )
 from ..arrays.products import adjoint, conj
-from .matrix_functions import matrix_function
 from .matrix_rule import matrix_rule
 from .triangular import are_plain, solve_by_blocks
 
@@ -190,80 +189,6 @@ def matrix_power(a, n):
         return a
     half = np.linalg.matrix_power(a, n // 2)
     return half @ half @ a if n % 2 else half @ half
-
-
-# ---- pseudo-inverses ------------------------------------------------------------------------
-
-
-@composed(np.linalg.pinv, value="own")
-def pinv(a, rcond=None, *, rtol=np._NoValue):
-    bound = rcond if rtol is np._NoValue else rtol
-    if bound is None or not cuts(a, bound):
-        return pseudo_inverse(a, rcond, rtol)
-    least = (np.max(np.linalg.svdvals(value(a)), axis=-1) * bound) ** 2
-
-    def inverse(w):
-        kept = value(w) > np.reshape(least, np.shape(least) + (1,) * (np.ndim(w) - np.ndim(least)))
-        return np.where(kept, 1 / np.where(kept, w, 1), 0)
-
-    # What is cut depends on ``a`` too, and a function of ``a^H @ a`` knows how.
-    return matrix_function(adjoint(a) @ a, inverse) @ adjoint(a)
-
-
-def cuts(a, bound):
-    """Say whether singular values that are none of rounding are taken for zeros."""
-    s = np.linalg.svdvals(value(a))
-    largest = np.max(s, axis=-1, keepdims=True, initial=0)
-    rounding = np.finfo(s.dtype).eps * max(np.shape(a)[-2:])
-    return np.any((s <= np.expand_dims(bound, -1) * largest) & (s > rounding * largest))
-
-
-@primitive
-def pseudo_inverse(a, rcond, rtol):
-    return np.linalg.pinv(a, rcond, rtol=rtol)
-
-
-@pair_rule(pseudo_inverse)
-def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
-    """Pseudo-inverse of each matrix in a stack, where the rank does not change.
-
-    ``ydot = -y @ adot @ y + y @ y^H @ adot^H @ (I - a @ y) + (I - y @ a) @ adot^H @ y^H @ y``.
-
-    Shapes: ``a``: (..., m, n); ``y``, ``ybar``: (..., n, m).
-    Source: Golub and Pereyra (1973), the differentiation of pseudo-inverses.
-    """
-    y = pinv(a, rcond, rtol)
-
-    def pseudo_inverse_pushforward(adot):
-        moved = adjoint(adot)
-        inside = -y @ adot @ y
-        left = y @ adjoint(y) @ (moved - moved @ a @ y)
-        right = (moved - y @ a @ moved) @ adjoint(y) @ y
-        return inside + left + right
-
-    def pseudo_inverse_pullback(ybar):
-        moved = adjoint(ybar)  # (..., m, n)
-        inside = -adjoint(y) @ ybar @ adjoint(y)
-        left = (moved - adjoint(y) @ adjoint(a) @ moved) @ y @ adjoint(y)
-        right = adjoint(y) @ y @ (moved - moved @ y @ a)
-        return inside + left + right
-
-    return y, pseudo_inverse_pushforward, pseudo_inverse_pullback
-
-
-@composed(np.linalg.lstsq, value="own")
-def lstsq(a, b, rcond=None):
-    rank, s = np.linalg.lstsq(value(a), np.zeros(np.shape(a)[0]), rcond)[2], np.linalg.svdvals(a)
-    if rcond is None:
-        rcond = np.finfo(s.dtype).eps * max(np.shape(a))
-    x = np.linalg.pinv(a, max(rcond, 0)) @ b
-    errors = b - a @ x
-    rows, columns = np.shape(a)
-    overdetermined = rows > columns == rank
-    errors = np.atleast_1d(errors)
-    squares = np.real(np.conj(errors) * errors)  # smooth at 0 too
-    squares = np.sum(squares, axis=0, keepdims=np.ndim(b) == 1)
-    return x, squares if overdetermined else squares[:0], rank, s
 
 
 # ---- determinants ---------------------------------------------------------------------------

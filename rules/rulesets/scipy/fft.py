@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import fft
 
-from ... import composed, composed_each, linear_rule, non_differentiable, seen
+from ... import by_source, composed, composed_each, linear_rule, non_differentiable, seen
 from ..arrays.fft import OTHER_NORM, fit, over_several_in_block, transformed, transposes
 from .followed import followed
-from .traced_objects import NO_RULE
 
 # uarray's multimethods, which are no functions of Python.
 INSTEAD = {
@@ -21,7 +20,9 @@ INSTEAD = {
     for name in fft.__all__
     if type(getattr(fft, name)).__name__ == "_Function"
 }
-REFUSED = {"fhtoffset": (NO_RULE, "fhtoffset(cr.value(dln), ...) where it is constant")}
+REFUSED: dict[str, tuple[str, str]] = {}
+
+by_source(fft, "fhtoffset")
 
 non_differentiable(
     fft.next_fast_len, fft.get_workers, fft.set_workers,

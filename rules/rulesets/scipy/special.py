@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ... import array_of, composed, non_differentiable, pair_rule, primitive, scalar_rule, value
+from ... import (
+    array_of,
+    by_source,
+    composed,
+    non_differentiable,
+    pair_rule,
+    primitive,
+    scalar_rule,
+    value,
+)
 from ..arrays.batches import along
 from ..special import ufuncs  # noqa: F401
 from ..special.tools import whole
@@ -20,11 +29,13 @@ def refuse(names, reason, remedy):
     REFUSED.update({name: (reason, remedy) for name in names.split() if hasattr(special, name)})
 
 
-# SciPy's own code is made of ufuncs with rules, and is followed as it stands.
-FOLLOWED = "jvp yvp kvp ivp h1vp h2vp zeta lambertw assoc_laguerre softplus"
-for _name in FOLLOWED.split():
-    if hasattr(special, _name):
-        composed(getattr(special, _name), value="own")(getattr(special, _name))
+by_source(
+    special,
+    """
+    assoc_laguerre h1vp h2vp ivp jvp kvp lambertw roots_gegenbauer roots_genlaguerre roots_jacobi
+    roots_sh_jacobi softplus yvp zeta
+""",
+)
 
 
 # ---- sums of exponentials ----
@@ -172,8 +183,8 @@ def multigammaln(a, d):
 # ---- spherical Bessel functions ----
 
 
-def spherical(f, sign):
-    """``f'' + 2/z f' = (n (n+1) / z**2 + sign) f`` (DLMF 10.47)."""
+def spherical(f, below, above):
+    """``(2 n + 1) f_n' = below n f_(n-1) + above (n+1) f_(n+1)`` (DLMF 10.51), and so its slope."""
 
     @primitive
     def at(n, z):
@@ -185,9 +196,12 @@ def spherical(f, sign):
 
     n_is_whole = whole(f, "the order n")
     scalar_rule(at, n_is_whole, lambda _, n, z: slope(n, z))
-    scalar_rule(
-        slope, n_is_whole, lambda y, n, z: (n * (n + 1.0) / z**2 + sign) * at(n, z) - 2 / z * y
-    )
+
+    def second(_, n, z):
+        neighbors = below * n * slope(np.maximum(n - 1, 0), z) + above * (n + 1) * slope(n + 1, z)
+        return neighbors / (2 * n + 1)
+
+    scalar_rule(slope, n_is_whole, second)
 
     @composed(f)
     def spherical_bessel(n, z, derivative=False):
@@ -198,13 +212,13 @@ def spherical(f, sign):
 
 SPHERICAL = [
     part
-    for f, sign in (
-        (special.spherical_jn, -1),
-        (special.spherical_yn, -1),
-        (special.spherical_in, 1),
-        (special.spherical_kn, 1),
+    for f, *signs in (
+        (special.spherical_jn, 1, -1),
+        (special.spherical_yn, 1, -1),
+        (special.spherical_in, 1, 1),
+        (special.spherical_kn, -1, -1),
     )
-    for part in spherical(f, sign)
+    for part in spherical(f, *signs)
 ]
 
 
@@ -240,7 +254,7 @@ for _name in CONSTANT.split():
 refuse("factorial2 factorialk", "it is of whole numbers", "special.gamma, or poch")
 refuse("jacobi genlaguerre gegenbauer sh_jacobi", "it gives a series of NumPy's own",
        "special.eval_jacobi, eval_genlaguerre, eval_gegenbauer or eval_sh_jacobi")  # fmt: skip
-refuse("""roots_jacobi roots_genlaguerre roots_gegenbauer roots_sh_jacobi j_roots la_roots
+refuse("""j_roots la_roots
        cg_roots js_roots""", NO_RULE, "cr.stop_gradient(alpha) for its parameters")  # fmt: skip
 refuse("assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all sph_legendre_p "
        "sph_legendre_p_all sph_harm_y sph_harm_y_all", NO_RULE,

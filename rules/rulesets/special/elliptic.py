@@ -10,11 +10,12 @@ import math
 import numpy as np
 from scipy import special
 
-from ... import array_of, astype, dtype_of, scalar_rule, value
+from ... import array_of, astype, dtype_of, not_implemented, primitive, scalar_rule, value
 from .tools import above, numerical, or_one
 
 rd = special.elliprd
 rf = special.elliprf
+CONSTANT = not_implemented("the powers in an elliptic integral are constants")
 
 
 def logarithms(args):
@@ -62,25 +63,40 @@ def by_integral(factor, *powers):
 # ---- complete and incomplete integrals ----
 
 
+@primitive
+def incomplete(phi, m, k, p):
+    """The integral of ``sin**(2 * k) * (1 - m * sin**2)**p`` from 0 to ``phi``.
+
+    With ``1 / sin**2`` for the variable it is one of Carlson's. Of the rest of ``phi`` between
+    -pi/2 and pi/2, and as many times that to pi as there are periods.
+    """
+    periods = np.rint(phi / math.pi)
+    rest = phi - math.pi * periods
+    s, c = np.sin(rest), np.cos(rest)
+    y = s ** (2 * k + 1) * of_carlson(c * c, 1 - m * s * s, k, p)
+    if np.any(periods != 0):
+        y = y + np.where(periods == 0, 0, 2 * periods * of_carlson(0.0, 1 - m, k, p))
+    return y
+
+
+def of_carlson(c, delta, k, p):
+    if k == 1:
+        return (rd(c, delta, 1.0) if p == -0.5 else rd(c, 1.0, delta)) / 3
+    return integral(0.5, (-k - p - 1, -0.5, p), 1.0, c, delta)
+
+
 def first_by_m(phi, m):
     """d(ellipkinc)/dm, the integral of ``sin**2 / (2 * (1 - m * sin**2)**1.5)``."""
-    return from_first_half(phi, m, lambda c, delta: rd(c, 1.0, delta)) / 6
+    return incomplete(phi, m, 1, -1.5) / 2
 
 
 def second_by_m(phi, m):
     """d(ellipeinc)/dm, minus the integral of ``sin**2 / (2 * sqrt(1 - m * sin**2))``."""
-    return -from_first_half(phi, m, lambda c, delta: rd(c, delta, 1.0)) / 6
+    return -incomplete(phi, m, 1, -0.5) / 2
 
 
-def from_first_half(phi, m, integral):
-    """Add to the rest of ``phi``, between -pi/2 and pi/2, the whole periods of an integral."""
-    periods = np.rint(phi / math.pi)
-    rest = phi - math.pi * periods
-    s, c = np.sin(rest), np.cos(rest)
-    y = s * s * s * integral(c * c, 1 - m * s * s)
-    if np.any(periods != 0):
-        y = y + np.where(periods == 0, 0, 2 * periods * integral(0.0, 1 - m))
-    return y
+def integrand(square, m, k, p):
+    return square**k * (1 - m * square) ** p
 
 
 def root_of_delta(phi, m):
@@ -96,6 +112,9 @@ scalar_rule(special.ellipkinc,  lambda _, phi, m: 1 / root_of_delta(phi, m),
                                 lambda _, phi, m: first_by_m(phi, m))
 scalar_rule(special.ellipeinc,  lambda _, phi, m: root_of_delta(phi, m),
                                 lambda _, phi, m: second_by_m(phi, m))
+scalar_rule(incomplete,         lambda _, phi, m, k, p: integrand(np.sin(phi) ** 2, m, k, p),
+                                lambda _, phi, m, k, p: -p * incomplete(phi, m, k + 1, p - 1),
+                                CONSTANT, CONSTANT)
 # fmt: on
 
 

@@ -26,19 +26,31 @@ def half(n, a, b):
 jacobi = special.eval_jacobi
 gegenbauer = special.eval_gegenbauer
 
+
+def legendre_slope(n, x):
+    """The derivative of ``P_n``, which is ``P_m`` for ``m = -1 - n``."""
+    n = np.where(n < -0.5, -1 - n, n)
+    return half(n, 0, 0) * one_less(jacobi, n, 1.0, 1.0, x)
+
+
+def second_kind_slope(n, x):
+    """The derivative of ``U_n``, which is ``-U_m`` for ``m = -2 - n``, and so 0 for degree -1."""
+    below = n < -1
+    degree = np.where(below, -2 - n, np.where(n == -1, 0, n))
+    return np.where(below, -2, 2) * one_less(gegenbauer, degree, 2.0, x)
+
+
 # fmt: off
 for _f, _partial in (
-    (special.eval_legendre,
-     lambda _, n, x: half(n, 0, 0) * one_less(jacobi, n, 1.0, 1.0, x)),
-    (special.eval_sh_legendre,
-     lambda _, n, x: (n + 1) * one_less(jacobi, n, 1.0, 1.0, 2 * x - 1)),
-    (special.eval_chebyt,    lambda _, n, x: n * one_less(special.eval_chebyu, n, x)),
-    (special.eval_chebyu,    lambda _, n, x: 2 * one_less(gegenbauer, n, 2.0, x)),
-    (special.eval_chebyc,    lambda _, n, x: n * one_less(special.eval_chebys, n, x)),
-    (special.eval_chebys,    lambda _, n, x: one_less(gegenbauer, n, 2.0, x / 2)),
-    (special.eval_sh_chebyt, lambda _, n, x: 2 * n * one_less(special.eval_sh_chebyu, n, x)),
-    (special.eval_sh_chebyu, lambda _, n, x: 4 * one_less(gegenbauer, n, 2.0, 2 * x - 1)),
-    (special.eval_laguerre,  lambda _, n, x: -one_less(special.eval_genlaguerre, n, 1.0, x)),
+    (special.eval_legendre,    lambda _, n, x: legendre_slope(n, x)),
+    (special.eval_sh_legendre, lambda _, n, x: 2 * legendre_slope(n, 2 * x - 1)),
+    (special.eval_chebyt,      lambda _, n, x: n * one_less(special.eval_chebyu, n, x)),
+    (special.eval_chebyu,      lambda _, n, x: second_kind_slope(n, x)),
+    (special.eval_chebyc,      lambda _, n, x: n * one_less(special.eval_chebys, n, x)),
+    (special.eval_chebys,      lambda _, n, x: second_kind_slope(n, x / 2) / 2),
+    (special.eval_sh_chebyt,   lambda _, n, x: 2 * n * one_less(special.eval_sh_chebyu, n, x)),
+    (special.eval_sh_chebyu,   lambda _, n, x: 2 * second_kind_slope(n, 2 * x - 1)),
+    (special.eval_laguerre,    lambda _, n, x: -one_less(special.eval_genlaguerre, n, 1.0, x)),
 ):
     scalar_rule(_f, numerical(_f, 0), _partial)
 

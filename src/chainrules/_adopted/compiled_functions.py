@@ -15,8 +15,9 @@ from typing import Any
 from ..rules import is_traced
 from ..rules.engines.buffers import buffer_if_new, handed_out
 from ..rules.known_classes import library_of
+from ..rules.signatures import content_of
 from ..rules.tracing.running import apart
-from .held import Mirror, again, content, made_anew, plain_names, with_mirrors
+from .held import Mirror, again, made_anew, plain_names, with_mirrors
 
 _OF_PYTHON = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules", ""}
 _OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
@@ -139,7 +140,9 @@ def _plainly(f: FunctionType, mirror_of: Mirror) -> FunctionType:
     for name, part in plain_names(f.__globals__).items():
         if name in names and f.__globals__[name] is mirror_of(part):
             names[name] = part
-    cells = f.__closure__ and tuple(CellType(_compiled_of(content(cell))) for cell in f.__closure__)
+    cells = f.__closure__ and tuple(
+        CellType(_compiled_of(content_of(cell))) for cell in f.__closure__
+    )
     return again(f, cells, names)
 
 

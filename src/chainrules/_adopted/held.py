@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..rules.known_classes import library_of
+from ..rules.signatures import content_of
 from ..rules.tracing.classes.other_classes import array_for_numpy
 from .types_in_code import with_own_types
 
@@ -55,18 +56,11 @@ def adopt_functions(names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) 
 def with_mirrors(f: FunctionType, mirror_of: Mirror) -> FunctionType:
     """Return ``f`` with cells of its own, which hold mirrors; ``f`` itself if there are none."""
     cells = f.__closure__ or ()
-    mirrors = [mirror_of(content(cell)) for cell in cells]
+    mirrors = [mirror_of(content_of(cell)) for cell in cells]
     if all(mirror is None for mirror in mirrors):
         return f
     pairs = zip(cells, mirrors, strict=True)
     return again(f, tuple(cell if mirror is None else CellType(mirror) for cell, mirror in pairs))
-
-
-def content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # of a variable that has no value yet
-        return None
 
 
 def is_mirror(f: FunctionType) -> bool:
@@ -190,7 +184,7 @@ class _Held:
                 put, get = functools.partial(setattr, f), functools.partial(getattr, f)
                 self._put(put, get, name, given, self._mirrored(given))
         for cell in f.__closure__ or ():
-            held = content(cell)
+            held = content_of(cell)
             new = self._seeing(held) if self._is_ours(held) else self.mirror_of(held)
             put, get = functools.partial(setattr, cell), functools.partial(getattr, cell)
             self._put(put, get, "cell_contents", held, held if new is None else new)

@@ -19,7 +19,8 @@ from typing import Any
 
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
-from .held import Mirror, answers, can_change, content, is_mirror
+from ..rules.signatures import content_of
+from .held import Mirror, answers, can_change, is_mirror
 
 # What may be a mirror's original, of all that walks do not look into.
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, MethodType, ModuleType, type})
@@ -135,7 +136,7 @@ def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
     if type(container) is FunctionType:
         for cell in container.__closure__ or ():
             put, get = functools.partial(setattr, cell), functools.partial(_held_by, cell)
-            yield put, get, "cell_contents", content(cell)
+            yield put, get, "cell_contents", content_of(cell)
         put, get = functools.partial(setattr, container), functools.partial(getattr, container)
         yield put, get, "__defaults__", container.__defaults__
         names = container.__kwdefaults__
@@ -149,7 +150,7 @@ def _places(container: Any) -> Iterator[tuple[Callable, Callable, Any, Any]]:
 
 
 def _held_by(cell: CellType, _: str) -> Any:
-    return content(cell)
+    return content_of(cell)
 
 
 def _entry(xs: list, k: int) -> Any:

@@ -30,7 +30,7 @@ from ..rules.tracing.watching import stops
 from .axes import Axes, items_of, paired
 from .batch_level import BatchLevel, WatchedBatch
 from .batched import BatchedArray, BatchedNumber
-from .joined import Stacked, joined_ways, none_of, stacked_items
+from .joined import Stacked, joined_ways, none_of, own_class_in, stacked_items, without_stack
 from .random_draws import Generators
 from .ways import Looked, OneByOne, Split, is_told, tell
 
@@ -136,16 +136,16 @@ class Batch:
         """
         done = self.run_ways()
         for _, y, _ in done:
+            held = own_class_in(y)
+            if held is not None:
+                raise without_stack(held, self.f)
             for leaf in (y,) if type(y) is BatchedNumber else iterate_leaves(y):
                 cls = type(leaf)
                 if cls is BatchedNumber or cls is BatchedArray:
                     continue
                 own = issubclass(cls, np.ndarray) and cls is not np.ndarray
                 if own or not (dtype_of(leaf) is None or is_computed_with(cls)):
-                    raise BatchError(
-                        f"{name_of(self.f)} gives a {cls.__name__}, whose items make no array of "
-                        "its class.\n  return np.asarray(...) of it, or write cr.map(f, list(xs))"
-                    )
+                    raise without_stack(cls, self.f)
         return done
 
     def run_ways(self) -> list[tuple]:

@@ -188,6 +188,8 @@ class BatchCalls(BatchValues):
         if f is np.clip or isinstance(f, np.ufunc):
             args = self.beside(args)
         elif f is np.where:
+            if len(args) + len(kwargs) == 1:  # as np.nonzero, places in each item
+                return self.each(f, args, kwargs)
             args = (*args[:1], *self.beside(args[1:]))
         options = self.blocks(kwargs) if kwargs else kwargs
         y = at_once_on_blocks(f, tuple(builtins.map(self.blocks, args)), options)

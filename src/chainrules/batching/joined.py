@@ -9,6 +9,7 @@ from ..config import BatchError, user_line
 from ..rules import children, dtype_of, name_of, shape_of, spread, value
 from ..rules.containers import LEAVES
 from ..rules.known_classes import are_unlike
+from ..rules.tracing.classes.own_arrays import ReturnedArray
 
 
 class Stacked:
@@ -66,6 +67,23 @@ def joined_ways(parts: Iterable[tuple], order: np.ndarray, f: Callable) -> Any:
     if len({shape_of(block)[1:] for block in blocks}) > 1:
         raise _unlike(blocks, "shapes", f)
     return Stacked(np.concatenate(blocks)[order])
+
+
+def own_class_in(y: Any) -> type | None:
+    """Return the class of an array of a class of its own that holds results; None if none does."""
+    if type(y) is ReturnedArray:
+        return type(y.like)
+    parts = children(y)
+    found = () if parts is None else map(own_class_in, parts.values)
+    return next((cls for cls in found if cls is not None), None)
+
+
+def without_stack(cls: type, f: Callable) -> BatchError:
+    """Return the error for a result of a class of its own, whose stack is none."""
+    return BatchError(
+        f"{name_of(f)} gives a {cls.__name__}, whose items make no array of its class.\n"
+        "  return np.asarray(...) of it, or write cr.map(f, list(xs))"
+    )
 
 
 def _unlike(results: list, what: str, f: Callable) -> BatchError:

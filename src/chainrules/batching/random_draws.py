@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..rules.containers import LEAVES
-from ..rules.rulesets.functions.closures import content
 from ..rules.rulesets.functions.executors.elsewhere import codes_of, reached
+from ..rules.signatures import content_of
 
 # What holds no generator, and is most of what a function reads.
 _PLAIN = frozenset(LEAVES) - {
@@ -87,7 +87,7 @@ def _is_plain(x: Any) -> bool:
                     return False
                 waiting += [variables[name] for name in names if name in variables]
             if x.__closure__:
-                waiting += map(content, x.__closure__)
+                waiting += map(content_of, x.__closure__)
         elif cls is types.ModuleType:
             if x.__name__ not in _QUIET:
                 return False

@@ -38,6 +38,8 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
         super().__init__(seeing(pyfunc), *args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.pyfunc is _numpy._NoValue:  # a decorator with options, above a function
+            return super().__call__(seeing(args[0]), *args[1:], **kwargs)
         level, steps = innermost((*args, *kwargs.values())), _functions.vectorized
         if level is not None:
             if kwargs or steps.gives_objects(self):  # of neither has the rule a derivative

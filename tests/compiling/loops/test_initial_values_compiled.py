@@ -123,7 +123,7 @@ def loss(p, name="lotka", **options):
     ],  # second orders are made of these, and take seconds
 )
 def test_derivatives_are_those_of_the_steps(method, transform, name, rounds):
-    options = {"t_eval": np.linspace(0.0, 6.0, 7), "rtol": 1e-7, "atol": 1e-9, "method": method}
+    options = {"t_eval": np.linspace(0.0, 6.0, 7), "rtol": 1e-5, "atol": 1e-7, "method": method}
     d = TRANSFORMS[transform](lambda p: loss(p, name, **options))
     compiled = cr.compile(d, fallback="error", check=False)
     for k in range(2):

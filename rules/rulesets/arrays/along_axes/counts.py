@@ -4,6 +4,7 @@ import numpy as np
 
 from .... import (
     ProjectTo,
+    array_of,
     composed,
     dtype_of,
     is_traced,
@@ -51,7 +52,7 @@ def bincount(x, /, weights=None, minlength=0):
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
     """Given edges are what they are; edges laid evenly move with the ends of the range."""
     if np.ndim(bins) == 1:
-        return bins
+        return array_of(bins)
     edges = np.histogram_bin_edges(value(a), bins, value(range), value(weights))
     if range is None and 0 in np.shape(a):
         return edges

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from .... import composed
+from .... import composed, stop_gradient
 from ..elementwise import as_array
 
 
@@ -43,6 +43,11 @@ def in_rows(x, rowvar):
     return np.transpose(rows) if not rowvar and np.ndim(x) != 1 else rows
 
 
+def within_one(x):
+    """Return ``x`` between -1 and 1, without a kink: a full correlation is largest there."""
+    return x - stop_gradient(x - np.clip(x, -1, 1))  # rounding may lead out; arccos should not
+
+
 @composed(np.corrcoef)
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     c = np.cov(x, y, rowvar, dtype=dtype)
@@ -50,5 +55,5 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
         return c / c
     deviations = np.sqrt(np.real(np.diag(c)))
     c = c / np.expand_dims(deviations, 1) / deviations
-    real = np.clip(np.real(c), -1, 1)  # rounding may lead out, and arccos should not
-    return real + 1j * np.clip(np.imag(c), -1, 1) if np.iscomplexobj(c) else real
+    real = within_one(np.real(c))
+    return real + 1j * within_one(np.imag(c)) if np.iscomplexobj(c) else real

@@ -185,8 +185,11 @@ def var_weights(var, x, y, axis, ddof=0, where=True, mean=None, correction=None)
 @reduction_rule(np.std, np.nanstd, adapt=refuse_complex_spread, counts=numbers_that_count)
 def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None):
     """From ``y^2 = sum(|c|^2) / n``: ``ydot = sum(Re(conj(c) xdot)) / (n y)``; 0 where ``y`` is."""
-    _, c, n = deviation(std, x, axis, ddof if correction is None else correction, where, mean)
-    return over_length(conj(c), y) / n
+    where, c, n = deviation(std, x, axis, ddof if correction is None else correction, where, mean)
+    weights = over_length(conj(c), y) / n
+    # One number alone has no spread, wherever it moves.
+    alone = mean is None and count(shape_of(x), axis, where) == 1
+    return weights if alone is False else np.where(alone, 0, weights)
 
 
 # ---- extremes ----

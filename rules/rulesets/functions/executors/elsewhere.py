@@ -17,7 +17,7 @@ import numpy as np
 from .....config import LostDerivativeError, MutationError, user_line
 from .... import children, is_traced, name_of
 from ....containers import LEAVES
-from ..closures import content
+from ....signatures import content_of
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _EXECUTORS = {"dask", "distributed", "joblib", "loky", "mpi4py", "ray"}
@@ -84,7 +84,7 @@ def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]
 
 def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]:
     """Yield the values of variables and of modules' attributes that ``f`` names."""
-    held = [content(cell) for cell in f.__closure__ or ()]
+    held = [content_of(cell) for cell in f.__closure__ or ()]
     for x in held:
         yield x, place
     yield from [(x, place) for x in (f.__defaults__, f.__kwdefaults__) if x]

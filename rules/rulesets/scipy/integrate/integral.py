@@ -95,6 +95,12 @@ def end(config, f, t, tdot, parameters):
     return at(config, f, t, parameters) * tdot
 
 
+def within(method, a, b):
+    """Return where an integrand is asked for its ends: on this side of jumps, if it has them."""
+    inwards = 1e-12 * (value(b) - value(a)) if getattr(method, "sharp", False) else 0.0
+    return (a + inwards, b - inwards) if inwards else (a, b)
+
+
 def at(config, f, t, parameters):
     """``f(t)``, evaluated aside: SciPy has not called it there, so nobody may read what it leaves.
 
@@ -158,8 +164,8 @@ def integral_frule(config: HasForwardsMode, tangents, integral, method, f, a, b,
         ydot = size * integral(method.of_derivative(), fdot, a, b, *parameters, *given)
     if not isinstance(adot, AbstractZero) or not isinstance(bdot, AbstractZero):
         method.check_ends()
-        ends = end(config, f, b, bdot, parameters), end(config, f, a, adot, parameters)
-        ydot = ydot + ends[0] - ends[1]
+        low, high = within(method, a, b)
+        ydot = ydot + end(config, f, high, bdot, parameters) - end(config, f, low, adot, parameters)
     return y, ydot if isinstance(ydot, AbstractZero) else ProjectTo(y)(ydot)
 
 
@@ -168,6 +174,7 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
     y = integral(method, f, a, b, *parameters)
     spaces = [ProjectTo(x) for x in parameters]
     project_a, project_b = ProjectTo(a), ProjectTo(b)
+    low, high = within(method, a, b)
 
     def integral_pullback(ybar):
         size = size_of(ybar)
@@ -187,8 +194,8 @@ def integral_rrule(config: HasReverseMode, integral, method, f, a, b, *parameter
             return project(sign * np.sum(np.real(np.conj(y_end) * ybar)))
 
         # Opened where the end point is differentiated: ``f`` may be singular there.
-        abar = thunk(lambda: pull_end(a, -1, project_a))
-        bbar = thunk(lambda: pull_end(b, 1, project_b))
+        abar = thunk(lambda: pull_end(low, -1, project_a))
+        bbar = thunk(lambda: pull_end(high, 1, project_b))
         return NoTangent(), NoTangent(), NoTangent(), abar, bbar, *bars
 
     return y, integral_pullback

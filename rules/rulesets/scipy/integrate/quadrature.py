@@ -4,6 +4,7 @@ import ctypes
 import functools
 import inspect
 import warnings
+from itertools import pairwise
 
 import numpy as np
 from scipy import LowLevelCallable, integrate
@@ -116,11 +117,11 @@ def plain_numbers(y, level):
 class Quad:
     """QUADPACK, with these options, for each number that the integrand gives."""
 
-    def __init__(self, options, line, derivative=False):
-        self.options, self.line, self.derivative = options, line, derivative
+    def __init__(self, options, line, derivative=False, sharp=False):
+        self.options, self.line, self.derivative, self.sharp = options, line, derivative, sharp
 
     def of_derivative(self):
-        return Quad(self.options, self.line, True)
+        return Quad(self.options, self.line, True, self.sharp)
 
     def check_ends(self):
         if self.options.get("weight") is not None:
@@ -187,6 +188,22 @@ def scalar_limit(x):
     return np.reshape(x, ())[()] if np.ndim(x) else x
 
 
+NOT_OF_PARTS = "points", "full_output", "workers", "complex_func"
+
+
+def in_pieces(way, f, a, b, options, parameters):
+    """The integral as a sum between break points, which are limits that move.
+
+    A jump or a kink of the integrand moves with them, which its own derivative does not show.
+    """
+    low, high = sorted((value(a), value(b)))
+    inside = sorted((x for x in options["points"] if low < value(x) < high), key=value)
+    ends = [a, *(inside if low == value(a) else inside[::-1]), b]
+    constants = {name: value(x) for name, x in options.items() if name not in NOT_OF_PARTS}
+    parts = [integral(way(constants), f, *pair, *parameters) for pair in pairwise(ends)]
+    return sum(parts[1:], parts[0])
+
+
 NAMES_OF_QUAD = list(inspect.signature(integrate.quad).parameters)[5:]
 NAMES_OF_QUAD_VEC = list(inspect.signature(integrate.quad_vec).parameters)[3:]
 
@@ -215,6 +232,11 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         own = plainly(*known, "quad", line, level)
         return integrate.quad(own, value(a), value(b), (), full_output, **constants)
 
+    if innermost((options.get("points"),)) is not None and options.get("weight") is None:
+        own = build.run_plain(run, "scipy.integrate.quad")
+        way = functools.partial(Quad, line=line, sharp=True)
+        ends = scalar_limit(a), scalar_limit(b)
+        return (with_values(in_pieces(way, f, *ends, options, parameters), own[0]), *own[1:])
     if recordings and not full_output and (lower := solver_lowerings.get("quad")) is not None:
         ends = scalar_limit(a), scalar_limit(b)
         if (found := lower(func, args, ends, options, line)) is not None:
@@ -306,8 +328,8 @@ def under(y, levels, name, f, line):
 class QuadVec:
     """``quad_vec``, with these options."""
 
-    def __init__(self, options, line):
-        self.options, self.line = options, line
+    def __init__(self, options, line, sharp=False):
+        self.options, self.line, self.sharp = options, line, sharp
 
     def of_derivative(self):
         return self
@@ -349,6 +371,10 @@ def quad_vec(f, a, b, *more, args=(), **options):
         return integrate.quad_vec(own, value(a), value(b), **constants)
 
     result = build.run_plain(run, "scipy.integrate.quad_vec")
+    if innermost((options.get("points"),)) is not None:
+        way = functools.partial(QuadVec, line=line, sharp=True)
+        parts = in_pieces(way, integrand, a, b, options, parameters)
+        return (with_values(parts, result[0]), *result[1:])
     integrand.known = result[0]
     for name in ("full_output", "workers"):
         constants.pop(name, None)

@@ -53,7 +53,7 @@ def nquad(func, ranges, args=None, opts=None, full_output=False):
         """Integrate over the variable of ``level``; those further out come first in ``given``."""
         low, high = limits[level](*given)
         opt = opts[level]
-        opt = dict(value(opt(*given) if callable(opt) else opt))
+        opt = dict(opt(*given) if callable(opt) else opt)
         if "points" in opt:
             opt["points"] = [x for x in opt["points"] if value(low) <= x <= value(high)]
         f = functools.partial(inner, level=level - 1) if level else func

@@ -9,6 +9,7 @@ from typing import Any
 
 from scipy import interpolate
 
+from .. import source_classes
 from ..traced_objects import NO_RULE, refused
 from . import bsplines, cubic, fitpack, fits, grids, piecewise, polynomials, scattered
 
@@ -22,6 +23,7 @@ STAND_INS = (
 )  # fmt: skip
 INSTEAD: dict[str, Any] = {cls.__name__: cls for cls in STAND_INS}
 INSTEAD |= fits.INSTEAD | fitpack.INSTEAD
+INSTEAD["Rbf"] = source_classes.by_source(interpolate.Rbf)
 
 GIVE_KNOTS = "make_lsq_spline with knots, or make_smoothing_spline with lam"
 REFUSED: dict[str, tuple[str, str]] = {
@@ -46,7 +48,6 @@ REFUSED_CLASSES = {
     "LSQSphereBivariateSpline": (NO_RULE, "RectBivariateSpline"),
     "NdBSpline": (NO_RULE, "RegularGridInterpolator"),
     "NdPPoly": (NO_RULE, "RegularGridInterpolator"),
-    "Rbf": (NO_RULE, "RBFInterpolator"),
     "RectSphereBivariateSpline": (NO_RULE, "RectBivariateSpline"),
     "SmoothBivariateSpline": (NO_RULE, "RectBivariateSpline"),
     "SmoothSphereBivariateSpline": (NO_RULE, "RectBivariateSpline"),

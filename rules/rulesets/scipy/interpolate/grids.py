@@ -257,7 +257,7 @@ def kept_within(x, t, k):
     return np.where(value(x) < value(low), low, np.where(value(x) > value(high), high, x))
 
 
-def bivariate_values(tck, x, y, dx, dy, grid):
+def bivariate_values(tck, x, y, dx=0, dy=0, grid=True):
     tx, ty, c, kx, ky = tck
     tx, ty = as_float(tx), as_float(ty)
     nx, ny = np.shape(tx)[0] - kx - 1, np.shape(ty)[0] - ky - 1

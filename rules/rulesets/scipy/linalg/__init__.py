@@ -5,7 +5,9 @@
 
 from typing import Any
 
-from ..traced_objects import NO_RULE
+from scipy import linalg
+
+from .... import by_source
 from . import (
     banded,
     cholesky,
@@ -24,9 +26,10 @@ from . import (
 
 INSTEAD: dict[str, Any] = {}
 
+by_source(linalg, "cdf2rdf")
+
 CHANGED = "changes a factorization that is given: no rule yet"
 REFUSED: dict[str, tuple[str, str]] = {
-    "cdf2rdf": (NO_RULE, "np.linalg.eig, whose results it rearranges"),
     "clarkson_woodruff_transform": (
         "the sketch is drawn at random anew", "sketch @ x, with a sketch of your own",
     ),

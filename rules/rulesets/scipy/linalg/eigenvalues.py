@@ -15,6 +15,7 @@ from .... import (
     value,
 )
 from ...arrays.products import adjoint
+from ...linalg.systems import inverse_or_nan
 from .banded import other_form
 from .lu import permuted
 from .singular_values import phases, turned
@@ -190,6 +191,11 @@ def order_like(w, own):
 
 
 def general_spectrum(a, b, own_w):
+    if b is not None and np.any(np.linalg.det(value(b)) == 0):
+        raise MissingRuleError(
+            "the rules of scipy.linalg.eig and eigvals need a regular b: some eigenvalues are "
+            f"infinite, in {user_line()}.\n  write 1 / eigvals(b, a), if a is regular"
+        )
     w, v = np.linalg.eig(a if b is None else np.linalg.solve(b, a))
     order = order_like(value(w), own_w)
     w = np.take_along_axis(w, order, -1)
@@ -207,7 +213,7 @@ def refuse_homogeneous(homogeneous_eigvals):
 
 def left_vectors(v, own):
     """Return the columns of ``inv(v)^H``, of length 1, each with its largest entry real."""
-    left = adjoint(np.linalg.inv(v))
+    left = adjoint(inverse_or_nan(v, np.linalg.det(value(v))))
     left = left / np.linalg.norm(left, axis=-2, keepdims=True)
     if not np.iscomplexobj(left):
         return turned(left, phases(left, own))

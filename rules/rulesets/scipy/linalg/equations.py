@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from .....config import MissingRuleError, user_line
-from .... import composed, primitive, solution_rule
+from .... import composed, primitive, solution_rule, value
 from ...arrays.products import adjoint
 
 DIRECT_BELOW = 10  # rows, for which SciPy solves a discrete equation by a Kronecker product
@@ -30,13 +30,19 @@ def refuse_wrong_solution(f, a, *others):
         raise MissingRuleError(
             f"scipy.linalg.{f.__name__} of a real matrix beside a complex one has no rule: what "
             f"SciPy returns does not solve the equation, in {user_line()}.\n"
-            "  write a + 0j in place of a"
+            "  write a + 0j in place of each real matrix a"
         )
+
+
+def turns(b):
+    """Say whether a matrix has complex eigenvalues: else its Schur form has no blocks."""
+    return bool(np.any(np.imag(np.linalg.eigvals(b)) != 0))
 
 
 @primitive
 def sylvester(a, b, q):
-    return linalg.solve_sylvester(with_blocks(a, b, q), b, q)
+    a = with_blocks(a, b, q)
+    return linalg.solve_sylvester(a, with_blocks(b, a, q) if turns(b) else b, q)
 
 
 # From ``a @ y + y @ b = q``.
@@ -51,6 +57,8 @@ solution_rule(
 @composed(linalg.solve_sylvester)
 def solve_sylvester(a, b, q):
     refuse_wrong_solution(linalg.solve_sylvester, a, b, q)
+    if turns(value(b)):
+        refuse_wrong_solution(linalg.solve_sylvester, b, a, q)
     return sylvester(a, b, q)
 
 

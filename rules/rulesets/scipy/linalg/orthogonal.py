@@ -159,6 +159,9 @@ def subspace_angles(A, B):  # noqa: N803
     product = adjoint(q) @ other
     cosines = np.flip(np.linalg.svd(product, compute_uv=False), -1)
     sines = np.linalg.svd(other - q @ product, compute_uv=False)
+    rows, columns = np.shape(q)[-2:]
+    # Subspaces that meet for want of room meet wherever they move.
+    sines = np.where(np.arange(np.shape(sines)[-1]) < rows - columns, sines, 0)
     small = np.flip(value(cosines), -1) ** 2 >= 0.5
     # Of the two each is asked where its slope is finite.
     by_sines = np.arcsin(np.where(small, sines, 0))

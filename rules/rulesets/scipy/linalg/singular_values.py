@@ -71,7 +71,8 @@ def diagsvd(s, M, N):  # noqa: N803 - SciPy's names
 
 
 def cutoff(sizes, atol, rtol, shape):
-    """Return below which size SciPy takes singular values for zeros."""
+    """Return below which size SciPy takes singular values for zeros: a plain number."""
+    atol, rtol = value(atol), value(rtol)
     largest = np.max(sizes, axis=-1, keepdims=True, initial=0)
     rtol = max(shape[-2:]) * np.finfo(sizes.dtype).eps if rtol is None else rtol
     return largest, (atol or 0) + largest * rtol
@@ -85,18 +86,9 @@ def inverse_above(w, bound):
 
 
 def pseudo_inverse(a, atol, rtol):
-    """By NumPy's rule where what is cut is nothing but rounding.
-
-    Else as a function of ``a^H @ a``, for how it is cut depends on ``a`` too.
-    """
     sizes = np.linalg.svd(value(a), compute_uv=False)
     largest, bound = cutoff(sizes, atol, rtol, np.shape(a))
-    rounding = 4 * max(np.shape(a)[-2:]) * np.finfo(sizes.dtype).eps
-    if not np.any((sizes <= bound) & (sizes > rounding * largest)):
-        relative = bound / np.where(largest == 0, 1, largest)
-        return np.linalg.pinv(a, relative[..., 0])
-    squared = np.min(np.where(sizes > bound, sizes, np.inf), axis=-1, keepdims=True) ** 2 / 2
-    return matrix_function(adjoint(a) @ a, lambda w: inverse_above(w, squared[..., 0])) @ adjoint(a)
+    return np.linalg.pinv(a, (bound / np.where(largest == 0, 1, largest))[..., 0])
 
 
 @composed(linalg.pinv, value="own")

@@ -30,7 +30,9 @@ def borders(w, origins):
 @primitive
 def correlated(x, w, mode, origins):
     """Correlate with a kernel of as many axes, without conjugating it."""
-    return ndimage.correlate(x, np.conj(w), mode=mode, origin=origins)
+    # SciPy would round what comes of an image of integers.
+    dtype = np.result_type(x, w)
+    return ndimage.correlate(x, np.conj(w), output=dtype, mode=mode, origin=origins)
 
 
 @primitive

@@ -25,22 +25,32 @@ def as_full(ybar, a, b, mode, axes=None):
         size = np.shape(ybar)[axis]
         start = {"full": 0, "same": (full - size) // 2, "valid": min(m, n) - 1 if mixed else 0}
         widths.append((start[mode], full - size - start[mode]))
-    return pad_zeros(ybar, widths)
+    return pad_zeros(ybar, widths) if widths else ybar
+
+
+def are_empty(a, b):
+    return 0 in shape_of(a) or 0 in shape_of(b)
 
 
 def convolve_left(ybar, a, b, mode="full", method="auto"):
+    if are_empty(a, b):
+        return np.zeros(shape_of(a))
     return correlate(as_full(ybar, a, b, mode), b, "valid", method)
 
 
 def convolve_right(ybar, a, b, mode="full", method="auto"):
-    return correlate(as_full(ybar, a, b, mode), a, "valid", method)
+    return convolve_left(ybar, b, a, mode, method)
 
 
 def correlate_left(ybar, a, b, mode="full", method="auto"):
+    if are_empty(a, b):
+        return np.zeros(shape_of(a))
     return convolve(as_full(ybar, a, b, mode), b, "valid", method)
 
 
 def correlate_right(ybar, a, b, mode="full", method="auto"):
+    if are_empty(a, b):
+        return np.zeros(shape_of(b))
     return correlate(a, as_full(ybar, a, b, mode), "valid", method)
 
 
@@ -64,10 +74,10 @@ bilinear_rule(convolve, convolve_left, convolve_right, block=first_in_block(sign
 bilinear_rule(correlate, correlate_left, correlate_right, block=first_in_block(signal.correlate))
 
 
-def transforms_pull(own, ybar, a, b, by, mode, axes):
+def transforms_pull(own, ybar, a, b, to, by, mode, axes):
     """The pull of a convolution along ``axes``; along the others the two broadcast."""
-    if np.size(ybar) == 0:
-        return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)))
+    if are_empty(a, b):
+        return np.zeros(shape_of(to))
     over = range(np.ndim(a)) if axes is None else np.atleast_1d(axes).tolist()
     over = [axis % np.ndim(a) for axis in over]
     full = as_full(ybar, a, b, mode, over)
@@ -75,11 +85,11 @@ def transforms_pull(own, ybar, a, b, by, mode, axes):
 
 
 def transforms_left(own, ybar, a, b, mode="full", axes=None):
-    return transforms_pull(own, ybar, a, b, b, mode, axes)
+    return transforms_pull(own, ybar, a, b, a, b, mode, axes)
 
 
 def transforms_right(own, ybar, a, b, mode="full", axes=None):
-    return transforms_pull(own, ybar, a, b, a, mode, axes)
+    return transforms_pull(own, ybar, a, b, b, a, mode, axes)
 
 
 def transforms_block(own, a, b, mode="full", axes=None):

@@ -8,7 +8,6 @@ coefficients, run backwards.
 import numpy as np
 from scipy import signal
 
-from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     Block,
@@ -28,6 +27,7 @@ from .... import (
     pushes_stacks,
     rrule,
     shape_of,
+    source_of,
     thunk,
     unthunk,
     value,
@@ -339,10 +339,7 @@ def both_ways(run, x, axis, padtype, n):
 @composed(signal.filtfilt, value="own")
 def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
     if method == "gust":
-        raise MissingRuleError(
-            "scipy.signal.filtfilt with method='gust' has no rule yet"
-            f", in {user_line()}.\n  write method='pad'"
-        )
+        return source_of(signal.filtfilt)(b, a, x, axis, method=method, irlen=irlen)
     b, a, x = as_1d(array(b)), as_1d(array(a)), array(x)
     n = 3 * max(np.shape(b)[0], np.shape(a)[0]) if padlen is None else padlen
     traced = is_traced(b) or is_traced(a)

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy import signal
 
-from .....config import MissingRuleError, user_line
-from .... import composed
+from .... import composed, source_of
 from .filters import array
 
 
@@ -40,9 +39,9 @@ def fitted_power(x, y, freqs, weights, floating):
 def lombscargle(x, y, freqs, precenter=False, normalize=False, *, weights=None,
                 floating_mean=False):  # fmt: skip
     if precenter is True:
-        raise MissingRuleError("scipy.signal.lombscargle has no rule for precenter"
-                               f", in {user_line()}.\n"
-                               "  give it y - np.mean(y)")  # fmt: skip
+        options = {"weights": weights, "floating_mean": floating_mean}
+        options |= {"precenter": precenter, "normalize": normalize}
+        return source_of(signal.lombscargle)(x, y, freqs, **options)
     x, y, freqs = array(x), array(y), array(freqs)
     weights = np.ones(np.shape(x)) if weights is None else array(weights)
     a, b, power, tau, variance = fitted_power(x, y, freqs, weights, floating_mean)

@@ -3,8 +3,10 @@
 Where nothing is, they make SciPy's own objects.
 """
 
+import numbers
 from typing import Any
 
+import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError, user_line
@@ -108,8 +110,14 @@ class TracedSystem:
 
 def _children(system):
     names = PARTS[len(system.parts)]
-    return Children((*names, "dt"), (*system.parts, system.dt),
-                    lambda values: system_of(values[:-1], values[-1]))  # fmt: skip
+    return Children((*names, "dt"), (*system.parts, system.dt), _rebuilt)
+
+
+def _rebuilt(values):
+    *parts, dt = values
+    if all(isinstance(x, np.ndarray | numbers.Number | list | tuple) for x in parts):
+        return system_of(parts, dt)
+    return TracedSystem(parts, dt)  # of what stands for numbers, as in a recording
 
 
 registered[TracedSystem] = _children

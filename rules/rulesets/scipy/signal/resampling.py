@@ -81,7 +81,7 @@ def resample_poly(
         return np.moveaxis(x * 1, -1, axis)
     half = 10 * max(up, down)
     if isinstance(window, str | tuple):
-        h = up * signal.firwin(2 * half + 1, 1.0 / max(up, down), window=window)
+        h = up * seen(signal.firwin)(2 * half + 1, 1.0 / max(up, down), window=window)
     else:
         h = up * array(window)
         half = (np.shape(h)[0] - 1) // 2

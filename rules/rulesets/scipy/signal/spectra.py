@@ -7,7 +7,7 @@ from scipy import signal
 from scipy.fft import fftfreq, rfftfreq
 
 from .....config import MissingRuleError
-from .... import composed, linear_rule, primitive, value
+from .... import composed, linear_rule, primitive, seen, value
 from ...arrays.products import conj
 from ..fft import fft_, irfft, rfft
 from ..fft import ifft as ifft_
@@ -92,7 +92,7 @@ def window_of(window, nperseg, n):
         window = array(window)
         return window, np.shape(window)[0]
     nperseg = min(256 if nperseg is None else int(nperseg), n)
-    return signal.get_window(window, nperseg), nperseg
+    return seen(signal.get_window)(window, nperseg), nperseg
 
 
 def transformed_pieces(x, window, size, noverlap, nfft, detrend, onesided):

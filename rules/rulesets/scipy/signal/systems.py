@@ -12,7 +12,7 @@ from .....config import MissingRuleError, user_line
 from .... import composed, innermost, library_value, seen, value, with_values
 from ..linalg.exponential import exponential
 from .filters import array
-from .responses import vector, zpk2tf
+from .responses import vector
 
 solve = seen(linalg.solve)
 TUPLES = "the system as a tuple: (num, den), (z, p, k) or (a, b, c, d)"
@@ -84,7 +84,7 @@ def tf2zpk(b, a):
 
 @composed(signal.zpk2ss, value="own")
 def zpk2ss(z, p, k):
-    return tf2ss(*zpk2tf(z, p, k))
+    return tf2ss(*seen(signal.zpk2tf)(z, p, k))
 
 
 # ---- state space ------------------------------------------------------------------------------
@@ -104,36 +104,6 @@ def abcd_normalize(A=None, B=None, C=None, D=None):
     return tuple(map(normalized, (A, B, C, D), own))
 
 
-def by_traces(a):
-    """The coefficients of ``det(s - a)``, which are smooth where eigenvalues meet.
-
-    With ``m = a m' + c``, where ``m'`` and ``c`` are those of the step before.
-    Source: Faddeev, Leverrier; Gantmacher (1959), the theory of matrices, IV.5.
-    """
-    n = np.shape(a)[0]
-    identity = np.eye(n)
-    m, coefficients = identity, [np.ones(())]
-    for k in range(1, n + 1):
-        moved = a @ m
-        coefficients.append(-np.trace(moved) / k)
-        m = moved + coefficients[-1] * identity
-    return np.stack(coefficients)
-
-
-def characteristic(a):
-    """The coefficients of ``det(s - a)``: by traces, unless these are spoilt by rounding.
-
-    They are with many states, or with eigenvalues of many sizes. Then it is made of the
-    eigenvalues, and NaN in its derivative where they meet.
-    """
-    plain = value(a)
-    y = by_traces(a)
-    sizes = np.abs(np.linalg.eigvals(plain)) + 1e-14 * np.linalg.norm(plain)
-    if np.all(np.abs(value(y) - np.poly(plain)) <= 1e-11 * np.poly(-sizes)):
-        return y
-    return np.poly(a)
-
-
 @composed(signal.ss2tf, value="own")
 def ss2tf(A, B, C, D, input=0, *, own):
     """From ``det(s - a + b c) = det(s - a) (1 + c (s - a)**-1 b)``."""
@@ -141,8 +111,8 @@ def ss2tf(A, B, C, D, input=0, *, own):
     b, d = b[:, input : input + 1], d[:, input : input + 1]
     if np.size(a) == 0:
         return np.reshape(d, own[0].shape), own[1]
-    den = characteristic(a)
-    rows = [characteristic(a - b @ row[None]) + (through - 1) * den for row, through in zip(c, d)]
+    den = np.poly(a)
+    rows = [np.poly(a - b @ row[None]) + (through - 1) * den for row, through in zip(c, d)]
     return np.stack(rows), den
 
 

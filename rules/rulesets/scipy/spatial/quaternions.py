@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from .... import value
+from ...linalg.matrix_functions import matrix_function
 
 
 def unit(q):
@@ -145,17 +146,13 @@ def from_orthogonal(m):
 
 
 def orthogonal_factor(m):
-    """The rotation nearest to each matrix."""
-    u, _, vh = np.linalg.svd(m)
-    return u @ vh
+    """The rotation nearest to each matrix, smooth where singular values are equal."""
+    return m @ matrix_function(np.swapaxes(m, -1, -2) @ m, lambda squares: 1 / np.sqrt(squares))
 
 
 def from_matrix(m, assume_valid=False):
-    if not assume_valid:
-        plain = value(m)
-        if not np.allclose(plain @ np.swapaxes(plain, -1, -2), np.eye(3), rtol=0, atol=1e-12):
-            m = orthogonal_factor(m)
-    return from_orthogonal(m)
+    """SciPy leaves out the projection of what is a rotation already, but not of what is near."""
+    return from_orthogonal(m if assume_valid else orthogonal_factor(m))
 
 
 def from_mrp(v):

@@ -26,7 +26,7 @@ def of_gamma(z, skew):
             "  write stats.norm, or the skew as cr.value(skew)"
         )
     b = 2 / np.where(near, 1.0, skew)
-    return np.maximum(b * z + b * b, 0.0), b, near
+    return b * z + b * b, b, near
 
 
 def pearson3_log(z, skew):
@@ -40,9 +40,10 @@ def pearson3_log(z, skew):
 def pearson3_tail(sign):
     def tail(z, skew):
         x, b, near = of_gamma(z, skew)
-        right, a = sign * value(b) > 0, b * b
+        right, inside, a = sign * value(b) > 0, value(x) > 0, b * b
+        x = np.where(inside, x, 1.0)
         y = np.where(right, special.gammainc(a, x), special.gammaincc(a, x))
-        return np.where(near, ndtr(sign * z), y)
+        return np.where(near, ndtr(sign * z), np.where(inside, y, np.where(right, 0.0, 1.0)))
 
     return tail
 
@@ -91,9 +92,7 @@ def crystalball_below(z, b, m):
 
 
 def wrapcauchy_below(z, c):
-    ratio, left = (1 + c) / (1 - c), z < math.pi
-    share = np.arctan(ratio * np.tan(np.where(left, z, 2 * math.pi - z) / 2)) / math.pi
-    return np.where(left, share, 1 - share)
+    return np.arctan2((1 + c) / (1 - c) * np.sin(z / 2), np.cos(z / 2)) / math.pi
 
 
 def truncweibull_tails(z, c, a, b):

@@ -165,7 +165,11 @@ def after_exp(log_density):
 
 
 def moved_sample(own, mean, cov):
-    """The sample ``own`` as mean and covariance move it: ``mean + factor @ noise``."""
+    """The sample ``own`` as mean and covariance move it: ``mean + factor @ noise``.
+
+    The factor is that of Cholesky: SciPy's, of eigenvectors, has no derivative where two
+    eigenvalues are equal, and expectations have the same by either.
+    """
     dim = dimension(mean, cov)
     factor = factor_of(matrix(cov, dim))
     centre = np.zeros(dim) if mean is None else np.reshape(number(mean), dim)

@@ -3,22 +3,14 @@
 import numpy as np
 from scipy import special, stats
 
-from .....config import MissingRuleError, user_line
-from .... import composed, value
+from .... import composed, source_of, value
 from .samples import floats, in_one_axis
-
-
-def given_power(f, lmbda):
-    if lmbda is None:
-        raise MissingRuleError(
-            f"scipy.stats.{f} has no derivative where it looks for lmbda, in {user_line()}.\n"
-            f"  give lmbda, or find it by an optimizer around the gradient of {f}_llf"
-        )
 
 
 @composed(stats.boxcox, value="own")
 def boxcox(x, lmbda=None, alpha=None, optimizer=None):
-    given_power("boxcox", lmbda)
+    if lmbda is None:  # which it looks for: a minimum has a derivative
+        return source_of(stats.boxcox)(x, alpha=alpha, optimizer=optimizer)
     return special.boxcox(floats(x), lmbda)
 
 
@@ -30,7 +22,8 @@ def yeojohnson_of(x, lmbda):
 
 @composed(stats.yeojohnson, value="own")
 def yeojohnson(x, lmbda=None):
-    given_power("yeojohnson", lmbda)
+    if lmbda is None:
+        return source_of(stats.yeojohnson)(x)
     return yeojohnson_of(floats(x), lmbda)
 
 

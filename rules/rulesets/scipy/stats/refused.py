@@ -1,34 +1,39 @@
-"""Functions of scipy.stats without a derivative, with the reason and an alternative."""
+"""Functions of scipy.stats without a rule: followed by their source, or refused and why."""
 
 from scipy import stats
 
-from .... import non_differentiable
+from .... import by_source, non_differentiable
 from ..traced_objects import NO_RULE
 
 STOP = "cr.stop_gradient(x), where no derivative is wanted"
 BY_REASON = {
     ("it depends on ranks or counts alone, and has steps", STOP): """
-        ansari barnard_exact binned_statistic binned_statistic_2d binned_statistic_dd binomtest
-        boschloo_exact brunnermunzel bws_test chatterjeexi chi2_contingency cumfreq ecdf
-        fisher_exact fligner friedmanchisquare kendalltau kruskal ks_2samp logrank mannwhitneyu
-        median_test mode mood page_trend_test percentileofscore poisson_means_test quantile_test
-        ranksums relfreq somersd spearmanr spearmanrho weightedtau wilcoxon cramervonmises_2samp""",
+        ansari barnard_exact binomtest boschloo_exact brunnermunzel bws_test chatterjeexi
+        cramervonmises_2samp ecdf fisher_exact fligner friedmanchisquare kendalltau kruskal ks_2samp
+        logrank mannwhitneyu median_test mode mood page_trend_test percentileofscore
+        poisson_means_test quantile_test ranksums somersd spearmanr spearmanrho weightedtau
+        wilcoxon""",
     ("it looks for its result by an optimizer", "the gradient of what it maximizes, as boxcox_llf"):
-        """boxcox_normmax boxcox_normplot fit goodness_of_fit ppcc_max ppcc_plot probplot
-        yeojohnson_normmax yeojohnson_normplot""",
+        "fit goodness_of_fit ppcc_max ppcc_plot",
     ("it calls functions with samples of its own", "the gradient of the statistic"): """
         bootstrap monte_carlo_test multiscale_graphcorr permutation_test power sobol_indices""",
     ("it is of distributions that see no traced values", "stats.norm or another distribution"): """
         abs exp log make_distribution order_statistic truncate Normal Uniform Logistic Binomial
         Mixture""",
-    ("the order of its result is not said", "np.sort, and a slice of it"): "trim1 trimboth",
-    (NO_RULE, "np.quantile"): "quantile",
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
-        alexandergovern anderson anderson_ksamp bayes_mvs cramervonmises dunnett
-        epps_singleton_2samp ks_1samp kstest mvsdist shapiro tukey_hsd""",
+        alexandergovern anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro
+        tukey_hsd""",
 }  # fmt: skip
 REFUSED = {
     name: why for why, names in BY_REASON.items() for name in names.split() if hasattr(stats, name)
 }
+by_source(
+    stats,
+    """
+    anderson bayes_mvs binned_statistic binned_statistic_2d binned_statistic_dd
+    boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq mvsdist probplot quantile
+    relfreq trim1 trimboth yeojohnson_normmax yeojohnson_normplot
+    """,
+)
 non_differentiable(stats.rankdata, stats.tiecorrect)

@@ -11,7 +11,7 @@ import numpy as np
 from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
-from ...rules.rulesets.functions.closures import Reachable, TakenOut, content
+from ...rules.rulesets.functions.closures import Reachable, TakenOut
 from ...rules.rulesets.functions.scan import (
     concatenated,
     lowerings,
@@ -21,6 +21,7 @@ from ...rules.rulesets.functions.scan import (
 )
 from ...rules.rulesets.functions.sequences import copied, released, stack
 from ...rules.rulesets.functions.while_loop import while_lowerings
+from ...rules.signatures import content_of
 from ..ir.forms import ValueForm
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..ir.references import CopyOf
@@ -110,7 +111,7 @@ class LoopBuilder:
         state = Captured((_nothing, ()), frozen=False)
         for f in Reachable(self.taken(*map(plain, self.captured))).objects.values():
             if isinstance(f, types.FunctionType) and not is_constant_code(f.__globals__):
-                cells = map(content, f.__closure__ or ())
+                cells = map(content_of, f.__closure__ or ())
                 state.enter(f.__code__, f.__globals__, dict(zip(f.__code__.co_freevars, cells)))
         return state
 

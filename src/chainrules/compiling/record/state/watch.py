@@ -150,9 +150,13 @@ class CodeWatch:
 
 
 def _is_of_collector(frame: FrameType | None) -> bool:
-    """Say whether Python's garbage collector called a function, or one that calls it."""
+    """Say whether Python's garbage collector called a function, or one that calls it.
+
+    What the thread ran before it was watched called neither.
+    """
     called = {id(getattr(f, "__code__", None)) for f in gc.callbacks}
-    while frame is not None:
+    first = _first.get(threading.get_ident())
+    while frame is not None and frame is not first:
         if frame.f_code.co_name == "__del__" or id(frame.f_code) in called:
             return True
         frame = frame.f_back
@@ -160,6 +164,7 @@ def _is_of_collector(frame: FrameType | None) -> bool:
 
 
 _watches: dict[int, tuple[CodeWatch, ...]] = {}  # by thread
+_first: dict[int, FrameType] = {}  # by thread: the frame that its outermost watch began in
 _told: dict[int, KnownCode] = {}  # by thread: code that all its watches know
 _lock = threading.RLock()
 
@@ -172,7 +177,10 @@ def watching(watch: CodeWatch) -> Iterator[None]:
     _watches[thread] = (*before, watch)
     if thread in _told:
         _told[thread].clear()
-    end = None if before else _start()
+    end = None
+    if not before:
+        _first[thread] = sys._getframe(2)  # above contextlib's
+        end = _start()
     _Tool.again()
     try:
         yield
@@ -181,6 +189,7 @@ def watching(watch: CodeWatch) -> Iterator[None]:
             _watches[thread] = before
         else:
             _watches.pop(thread, None)
+            _first.pop(thread, None)
         if end is not None:
             end()
 

@@ -1,0 +1,99 @@
+"""Pseudo-inverses, and least squares by them; singular values may be cut off as zeros."""
+
+import numpy as np
+
+from ... import composed, pair_rule, primitive, solution_rule, value
+from ..arrays.products import adjoint
+from .systems import sum_of_squares
+
+
+@composed(np.linalg.pinv, value="own")
+def pinv(a, rcond=None, *, rtol=np._NoValue):
+    rcond, rtol = value(rcond), value(rtol)  # what is cut jumps with them
+    if np.shape(a)[-2] < np.shape(a)[-1]:
+        return adjoint(pseudo_inverse(adjoint(a), rcond, rtol))
+    return pseudo_inverse(a, rcond, rtol)
+
+
+@primitive
+def pseudo_inverse(a, rcond, rtol):
+    return np.linalg.pinv(a, rcond, rtol=rtol)
+
+
+@primitive
+def stein(p, q, r):
+    """Return y of ``y - p @ y @ q = r``, for Hermitian p and q."""
+    if np.all(sum_of_squares(p) * sum_of_squares(q) <= np.finfo(r.dtype).eps ** 2):
+        return r
+    (w, u), (z, v) = np.linalg.eigh(p), np.linalg.eigh(q)
+    apart = 1 - np.expand_dims(w, -1) * np.expand_dims(z, -2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return u @ ((adjoint(u) @ r @ v) / apart) @ adjoint(v)
+
+
+solution_rule(
+    stein,
+    lambda y, p, q, pdot, qdot: -(pdot @ y @ q) - p @ y @ qdot,
+    lambda w, y, p, q: (-(w @ adjoint(q) @ adjoint(y)), -(adjoint(y) @ adjoint(p) @ w)),
+    lambda p, q: (adjoint(p), adjoint(q)),
+)
+
+
+def cuts(a, y):
+    """Say whether the rank of some ``y``, the trace of a projector, is less than it can be."""
+    ranks = np.real(np.sum(np.swapaxes(a, -1, -2) * y, axis=(-2, -1)))
+    return np.any(ranks < np.shape(a)[-1] - 0.5)
+
+
+@pair_rule(pseudo_inverse)
+def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
+    """Pseudo-inverse of each matrix in a stack; what is cut off, ``e = a - a @ y @ a``, may move.
+
+    ``ydot = -y @ adot @ y + z @ y + y @ y^H @ (adot^H @ (I - a @ y) + (e @ z)^H)``, where z turns
+    the kept right singular vectors towards the others, and solves
+    ``z - e^H @ e @ z @ y @ y^H = (I - y @ a) @ adot^H @ y^H + e^H @ adot @ y @ y^H``. Where nothing
+    is cut off, e is 0: these are the formulas of Golub and Pereyra (1973).
+
+    Shapes: ``a``: (..., m, n), not wide; ``y``, ``ybar``: (..., n, m).
+    """
+    y = pinv(a, rcond, rtol)
+    square, e = y @ adjoint(y), None
+    if cuts(a, y):  # else e is nothing but rounding
+        e = a - a @ y @ a
+        weight = adjoint(e) @ e
+
+    def pseudo_inverse_pushforward(adot):
+        moved = adjoint(adot)
+        left, z = moved - (moved @ a) @ y, moved @ adjoint(y)
+        z = z - y @ (a @ z)
+        if e is not None:
+            z = stein(weight, square, z + adjoint(e) @ adot @ square)
+            left = left + adjoint(e @ z)
+        return -y @ adot @ y + z @ y + square @ left
+
+    def pseudo_inverse_pullback(ybar):
+        left, w = adjoint(ybar) @ square, ybar @ adjoint(y)
+        if e is not None:
+            w = stein(weight, square, w + adjoint(e) @ left)
+        right = adjoint(w) - (adjoint(w) @ y) @ a
+        left = left - a @ (y @ left)
+        if e is not None:
+            left = left + e @ w @ square
+        return left + adjoint(y) @ (right - ybar @ adjoint(y))
+
+    return y, pseudo_inverse_pushforward, pseudo_inverse_pullback
+
+
+@composed(np.linalg.lstsq, value="own")
+def lstsq(a, b, rcond=None):
+    rank, s = np.linalg.lstsq(value(a), np.zeros(np.shape(a)[0]), rcond)[2], np.linalg.svdvals(a)
+    if rcond is None:
+        rcond = np.finfo(s.dtype).eps * max(np.shape(a))
+    x = np.linalg.pinv(a, max(rcond, 0)) @ b
+    errors = b - a @ x
+    rows, columns = np.shape(a)
+    overdetermined = rows > columns == rank
+    errors = np.atleast_1d(errors)
+    squares = np.real(np.conj(errors) * errors)  # smooth at 0 too
+    squares = np.sum(squares, axis=0, keepdims=np.ndim(b) == 1)
+    return x, squares if overdetermined else squares[:0], rank, s

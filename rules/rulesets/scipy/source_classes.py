@@ -1,0 +1,52 @@
+"""Stand-ins for SciPy's classes in Python, whose methods are followed by their source."""
+
+import functools
+from types import FunctionType
+
+from ... import StandIn, copied, innermost, refused_by_source
+
+
+def by_source(cls):
+    """Return a stand-in for ``cls``: where something is traced, methods are those of its source."""
+    members = {
+        name: member
+        for base in reversed(cls.__mro__)
+        if base.__module__.startswith("scipy.")
+        for name, member in ((name, following(base, name)) for name in vars(base))
+        if member is not None
+    }
+    doc = f"``{cls.__module__}.{cls.__name__}``, which sees traced values."
+    about = {"__doc__": doc, "__module__": __name__}
+    made = StandIn(cls.__name__, (cls,), {**members, **about})
+    globals()[cls.__name__] = made  # where pickle finds it
+    return made
+
+
+def following(base, name):
+    """Return the method, property or class method of this name; None of all else."""
+    member = vars(base)[name]
+    if isinstance(member, FunctionType):
+        return method(member, base, lambda: vars(copied(base))[name])
+    if isinstance(member, classmethod):
+        made = method(member.__func__, base, lambda: vars(copied(base))[name].__func__)
+        return classmethod(made)
+    if isinstance(member, property):
+        parts = [
+            own and method(own, base, lambda which=which: getattr(vars(copied(base))[name], which))
+            for which in ("fget", "fset", "fdel")
+            for own in [getattr(member, which)]
+        ]
+        return property(*parts, member.__doc__)
+    return None
+
+
+def method(own, base, source):
+    @functools.wraps(own)
+    def follows(self, *args, **kwargs):
+        held = () if isinstance(self, type) else tuple(vars(self).values())
+        if innermost((held, args, kwargs)) is None:
+            return own(self, *args, **kwargs)
+        with refused_by_source(f"{base.__name__}.{own.__name__}"):
+            return source()(self, *args, **kwargs)
+
+    return follows

@@ -37,8 +37,8 @@ from .table.define import (
     composed,
     composed_each,
     composed_where_traced,
-    copied,
     fresh_array,
+    in_a_copy,
     linear_rule,
     non_differentiable,
     opt_out,
@@ -104,7 +104,7 @@ from .tracing.writing import raised, refuse_overlap, written
 __all__ = [
     # ---- write a rule ----
     "scalar_rule", "linear_rule", "bilinear_rule", "reduction_rule", "composed", "solution_rule",
-    "pair_rule", "non_differentiable", "primitive", "by_source", "source_of", "copied",
+    "pair_rule", "non_differentiable", "primitive", "by_source", "source_of", "in_a_copy",
     "refused_by_source", "composed_each", "composed_where_traced", "selection_rule", "fresh_array",
     "saved", "written_as_text", "block_rule", "pushes_stacks", "batch_form", "entry_by_entry",
     "pattern_rule", "frule", "rrule", "batch_rule", "opt_out", "instances", "seen", "Kind",

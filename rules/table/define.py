@@ -349,12 +349,12 @@ def source_of(f: Function) -> Any:
     @functools.wraps(f)
     def follows(*args: object, **kwargs: object) -> Any:
         with refused_by_source(name_of(f)):
-            return copied(f)(*args, **kwargs)
+            return in_a_copy(f)(*args, **kwargs)
 
     return follows
 
 
-def copied(part: Any) -> Any:
+def in_a_copy(part: Any) -> Any:
     """Return what an adopted copy of the module of a function or class has in its place."""
     return copies[part.__module__.partition(".")[0]](part)
 

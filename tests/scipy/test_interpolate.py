@@ -420,7 +420,8 @@ REFUSED = {
     "CloughTocher2DInterpolator": [lambda y: ip.CloughTocher2DInterpolator(SITES[:N], y)],
     "method='cubic'": [lambda y: ip.griddata(SITES[:N], y, Q, "cubic")],
     "smoothing factor": [lambda y: ip.RectBivariateSpline(*GRID, Z * y[0], s=1)],
-    "no rule yet": [lambda y: ip.insert(2.0, ip.splrep(X, y)), lambda y: ip.Rbf(X, X, y),
+    "no rule yet": [lambda y: ip.insert(2.0, ip.splrep(X, y)),
+                    lambda y: ip.BPoly(y.reshape(-1, 1), [0, 1]),
                     lambda y: ip.NdPPoly(y[None, :], (X,))],
 }  # fmt: skip
 

@@ -77,5 +77,3 @@ def test_constants_and_refusals():
     assert fft.next_fast_len(13) == scipy.fft.next_fast_len(13)
     with pytest.raises(cr.LostDerivativeError, match="dln"):
         cr.grad(lambda dln: np.sum(fft.fht(np.ones(4), dln, 0.3)))(0.2)
-    with pytest.raises(cr.MissingRuleError, match="fhtoffset has no derivative"):
-        cr.grad(lambda dln: fft.fhtoffset(dln, 0.3))(0.2)

@@ -3,7 +3,7 @@
 import functools
 from types import FunctionType
 
-from ... import StandIn, copied, innermost, refused_by_source
+from ... import StandIn, in_a_copy, innermost, refused_by_source
 
 
 def by_source(cls):
@@ -26,18 +26,19 @@ def following(base, name):
     """Return the method, property or class method of this name; None of all else."""
     member = vars(base)[name]
     if isinstance(member, FunctionType):
-        return method(member, base, lambda: vars(copied(base))[name])
+        return method(member, base, lambda: vars(in_a_copy(base))[name])
     if isinstance(member, classmethod):
-        made = method(member.__func__, base, lambda: vars(copied(base))[name].__func__)
+        made = method(member.__func__, base, lambda: vars(in_a_copy(base))[name].__func__)
         return classmethod(made)
     if isinstance(member, property):
-        parts = [
-            own and method(own, base, lambda which=which: getattr(vars(copied(base))[name], which))
-            for which in ("fget", "fset", "fdel")
-            for own in [getattr(member, which)]
-        ]
+        parts = (part_of_property(member, base, name, which) for which in ("fget", "fset", "fdel"))
         return property(*parts, member.__doc__)
     return None
+
+
+def part_of_property(member, base, name, which):
+    own = getattr(member, which)
+    return own and method(own, base, lambda: getattr(vars(in_a_copy(base))[name], which))
 
 
 def method(own, base, source):

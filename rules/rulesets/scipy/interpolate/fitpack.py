@@ -123,8 +123,9 @@ def of_traced_splines(f, body):
         given = (*args, *kwargs.values())
         if any(isinstance(x, TracedBSpline) for x in given):
             return body(*args, **kwargs)
-        return f(*args, **kwargs) if innermost(given) is None else call(f, args, kwargs)
+        return f(*args, **kwargs) if innermost(given) is None else call(seeing, args, kwargs)
 
+    seeing.__shows__ = seeing, f
     return seeing
 
 

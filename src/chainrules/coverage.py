@@ -237,7 +237,8 @@ def table() -> str:
         f"Made by `python -m chainrules.coverage` with NumPy {np.__version__}. Keywords that a "
         "rule does not handle are refused with an error, never ignored.",
         "",
-        "*rule*, *composed*: with a derivative in both modes and to any order. "
+        "*rule*, *composed*: with a derivative in both modes and to any order; *of its own "
+        "source*: by the code of the library itself, with its value to the last bit. "
         "*non-differentiable*: the derivative is zero. *refused*: a clear error, and what to "
         "write instead. `cr` is chainrules. *batch*: whether `cr.vmap` calls the function once for "
         "all items, what it is composed of, or the function for each item.",

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import signal
 
 from .....config import MissingRuleError, user_line
-from .... import handed_out, innermost, seen, value
+from .... import handed_out, innermost, iterate_leaves, seen, value
 from ....containers import Children, registered
 from .responses import vector
 from .systems import abcd_normalize, cont2discrete
@@ -115,9 +115,13 @@ def _children(system):
 
 def _rebuilt(values):
     *parts, dt = values
-    if all(isinstance(x, np.ndarray | numbers.Number | list | tuple) for x in parts):
+    if all(map(is_number, iterate_leaves(values))):
         return system_of(parts, dt)
     return TracedSystem(parts, dt)  # of what stands for numbers, as in a recording
+
+
+def is_number(x):
+    return x is None or isinstance(x, np.ndarray | numbers.Number)
 
 
 registered[TracedSystem] = _children

@@ -6,13 +6,16 @@ in the rules of the family: ``INSTEAD``, by name.
 
 import functools
 import importlib
+import inspect
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .config import MissingRuleError, user_line
-from .rules import all_settled, innermost, seen, stands_for
+from .rules import Traced, all_settled, innermost, seen, stands_for
 from .rules.engines.buffers import buffers_if_new
 from .rules.tracing.funnel import shown
 from .rules.tracing.running import a_run
@@ -53,9 +56,36 @@ def _shown(part: Any, word: str, name: str, original: str, rules: Any) -> Any:
         if hasattr(rules, "answers"):
             y = rules.answers(y)  # what they return is shown, too
         if original.startswith("scipy"):
-            y = _making(y)
+            y = _making(_checking(y, part, f"{original}.{word}"))
         found_as(y, name, word)
     return y
+
+
+# Parameters of SciPy's for arrays that its compiled code writes into.
+_WRITTEN = frozenset({"output", "out", "distances", "indices"})
+
+
+def _checking(f: Callable, part: Any, name: str) -> Callable:
+    """Return ``f``, which takes no array to write into where anything else is traced."""
+    code = getattr(inspect.unwrap(part), "__code__", None)
+    names = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if _WRITTEN.isdisjoint(names):
+        return f
+
+    @functools.wraps(f)
+    def checks(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names, args)), **kwargs}
+        for word in _WRITTEN.intersection(given):
+            array = isinstance(given[word], np.ndarray | Traced)
+            if array and innermost(all_settled(tuple(given.values()))) is not None:
+                raise MissingRuleError(
+                    f"{name} cannot write into {word}= what is followed, which would be lost, in "
+                    f"{user_line()}.\n  leave {word}= away, and use the array that is returned"
+                )
+        return f(*args, **kwargs)
+
+    checks.__shows__ = checks, shown(f)  # type: ignore[attr-defined]
+    return checks
 
 
 def _making(f: Callable) -> Callable:

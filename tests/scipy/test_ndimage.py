@@ -1,5 +1,7 @@
 """scipy.ndimage: the dot-product identity over modes, origins, axes and shapes; ties; refusals."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.ndimage
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.scipy import ndimage
+from chainrules.scipy.spatial import distance
 
 MODES = (
     "reflect", "grid-mirror", "constant", "grid-constant", "nearest", "mirror", "grid-wrap", "wrap",
@@ -230,3 +233,40 @@ def test_places_in_a_list(mode):
     )
     for jacobian in (cr.jacfwd, cr.jacrev):
         np.testing.assert_allclose(jacobian(f)(x), expected(x), rtol=1e-12)
+
+
+def filled(f, dtype=float):
+    """The array that ``f`` writes into, as a function of the image."""
+
+    def g(x):
+        y = np.zeros(np.shape(x), dtype)
+        f(x, y)
+        return y
+
+    return g
+
+
+INTO_ARRAYS = {
+    "a filter": filled(lambda x, y: ndimage.gaussian_filter(x, 1.0, output=y)),
+    "by position": filled(lambda x, y: ndimage.maximum_filter(x, 3, None, y)),
+    "a spectrum": filled(lambda x, y: ndimage.fourier_gaussian(x, 1.0, output=y)),
+    "labels": filled(lambda x, y: ndimage.label(x > 0.5, output=y), np.int32),
+    "distances": filled(lambda x, y: ndimage.distance_transform_edt(x > 0.5, distances=y)),
+    "distances of pairs": lambda x: filled(lambda _, y: distance.cdist(x, x, out=y))(np.eye(4)),
+}
+
+
+@pytest.mark.parametrize("name", INTO_ARRAYS)
+def test_results_that_are_written_into_an_array(name):
+    """Compiled code writes where no transform sees it: with the items, or not at all."""
+    f, images = INTO_ARRAYS[name], np.random.default_rng(3).uniform(size=(3, 4, 5))
+    expected = [f(x) for x in images]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it goes item after item, and runs as it is
+        np.testing.assert_array_equal(cr.vmap(f)(images), expected)
+        compiled = cr.compile(f)
+        for x, y in zip((*images, *images), (*expected, *expected), strict=True):
+            np.testing.assert_array_equal(compiled(x), y)
+    if name not in ("labels", "distances"):
+        with pytest.raises(cr.MissingRuleError, match="cannot write into out"):
+            cr.grad(lambda x: np.sum(f(x)))(images[0])

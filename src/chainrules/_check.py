@@ -7,7 +7,7 @@ from typing import Any
 import chainrules as cr
 from chainrules.testing import NoRuleError, test_frule, test_rrule
 
-from ._named import Call, add_function, named
+from ._named import CallArguments, add_function, named
 from .rules import name_of
 
 DESCRIPTION = """\
@@ -37,7 +37,7 @@ def run(parser: argparse.ArgumentParser, given: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _check(f: Callable, point: Call, seed: int) -> Iterator[bool]:
+def _check(f: Callable, point: CallArguments, seed: int) -> Iterator[bool]:
     """Test both rules at a point; yield whether each passed, and nothing where there is none."""
     print(f"{name_of(f)}({point})")
     for table, config, test in (

@@ -94,7 +94,9 @@ def _making(f: Callable) -> Callable:
     @functools.wraps(f)
     def makes(*args: Any, **kwargs: Any) -> Any:
         y = f(*args, **kwargs)
-        return y if a_run() is None else buffers_if_new(y, (args, kwargs))
+        if a_run() is None:
+            return y
+        return buffers_if_new(y, (args, kwargs) if kwargs else args)
 
     makes.__shows__ = makes, shown(f)  # type: ignore[attr-defined]
     return makes

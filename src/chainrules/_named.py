@@ -18,7 +18,7 @@ import chainrules as cr
 from .rules import iterate_leaves, name_of
 
 
-class Call(NamedTuple):
+class CallArguments(NamedTuple):
     """The arguments of one call."""
 
     args: tuple
@@ -51,7 +51,7 @@ def add_function(parser: argparse.ArgumentParser, seed: str) -> None:
 
 def named(
     parser: argparse.ArgumentParser, given: argparse.Namespace
-) -> tuple[Callable, list[Call]]:
+) -> tuple[Callable, list[CallArguments]]:
     """Return the function and its points; what is wrong with them ends the command."""
     try:
         module, f = _named(given.function)
@@ -83,14 +83,14 @@ def _named(text: str) -> tuple[Any, Any]:
     return module, found
 
 
-def _given(text: str, module: Any) -> Call:
-    def point(*args: Any, **kwargs: Any) -> Call:
-        return Call(args, kwargs)
+def _given(text: str, module: Any) -> CallArguments:
+    def point(*args: Any, **kwargs: Any) -> CallArguments:
+        return CallArguments(args, kwargs)
 
     return eval(f"_point_({text})", {"np": np, "cr": cr, **vars(module), "_point_": point})
 
 
-def _chosen(f: Callable, seed: int) -> Iterator[Call]:
+def _chosen(f: Callable, seed: int) -> Iterator[CallArguments]:
     """Yield points of each form that the function takes, among numbers, vectors and matrices."""
     count = _required(f)
     if count > 3:  # the forms to be tried would be hundreds
@@ -102,7 +102,7 @@ def _chosen(f: Callable, seed: int) -> Iterator[Call]:
             xs = [numbers.uniform(lowest, highest, shape).round(3) for shape in forms]
             args = tuple([x if np.ndim(x) else float(x) for x in xs])
             if _gives_numbers(f, copy.deepcopy(args)):
-                yield Call(args, {})
+                yield CallArguments(args, {})
                 break
 
 

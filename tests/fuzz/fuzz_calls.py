@@ -191,7 +191,9 @@ def calls(draw, x="x", y="y"):
         name = draw(st.sampled_from(methods()))
         if draw(st.integers(0, 6)) == 0:
             return f"{x}.{name}"
-        words = draw(options(ON_METHODS, x))
+        # What clip leaves out is memory that nobody has written to.
+        known = [n for n in ON_METHODS if (name, n) != ("clip", "where")]
+        words = draw(options(known, x))
         if draw(st.integers(0, 2)) == 0:
             words.insert(0, draw(st.sampled_from(SECOND)).format(x=x, y=y))
         return f"{x}.{name}({', '.join(words)})"

@@ -32,6 +32,7 @@ from .table import strong_zeros as _strong_zeros
 from .table.compositions import as_library, library_value, own_valued, with_value, with_values
 from .table.define import (
     add_kind,
+    adjusted,
     bilinear_rule,
     by_source,
     composed,
@@ -104,7 +105,7 @@ from .tracing.writing import raised, refuse_overlap, written
 __all__ = [
     # ---- write a rule ----
     "scalar_rule", "linear_rule", "bilinear_rule", "reduction_rule", "composed", "solution_rule",
-    "pair_rule", "non_differentiable", "primitive", "by_source", "source_of", "in_a_copy",
+    "pair_rule", "non_differentiable", "primitive", "by_source", "source_of", "in_a_copy", "adjusted",
     "refused_by_source", "composed_each", "composed_where_traced", "selection_rule", "fresh_array",
     "saved", "written_as_text", "block_rule", "pushes_stacks", "batch_form", "entry_by_entry",
     "pattern_rule", "frule", "rrule", "batch_rule", "opt_out", "instances", "seen", "Kind",

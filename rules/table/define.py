@@ -323,6 +323,8 @@ def composed_where_traced(f: Function, *options: str) -> Callable[[Callable], Ca
     return define
 
 
+# By the name of a library's module: changes what an adopted copy of it defines.
+adjusted: dict[str, Callable[[dict[str, Any]], None]] = {}
 # By the name of a library: finds what an adopted copy of a function's module defines in its place.
 copies: dict[str, Callable[[Function], Any]] = {}
 

@@ -17,9 +17,6 @@ BY_REASON = {
         "fit goodness_of_fit ppcc_max ppcc_plot",
     ("it calls functions with samples of its own", "the gradient of the statistic"): """
         bootstrap monte_carlo_test multiscale_graphcorr permutation_test power sobol_indices""",
-    ("it is of distributions that see no traced values", "stats.norm or another distribution"): """
-        abs exp log make_distribution order_statistic truncate Normal Uniform Logistic Binomial
-        Mixture""",
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
         alexandergovern anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro

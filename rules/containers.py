@@ -152,7 +152,10 @@ def _fields(x: Value) -> dict[str, Any] | None:
         LEAVES.add(cls)
         return None
     if (
-        (library in _FOREIGN and not _is_holder(cls))
+        (
+            (library in _FOREIGN and of_copies.isdisjoint(cls.__mro__))
+            and (cls.__module__, cls.__name__) not in _HOLDERS
+        )
         or isinstance(x, type | enum.Enum | BaseException)
         or x.__class__ is not cls  # a proxy, which says that it is what it stands for
         or hasattr(cls, "__array__")
@@ -167,12 +170,6 @@ def _fields(x: Value) -> dict[str, Any] | None:
     held = getattr(x, "__dict__", None)  # where __getattr__ answers to any name, it is no dict
     stored = [name for name in held if not _is_cached(cls, name)] if isinstance(held, dict) else ()
     return dict.fromkeys((*slots, *stored)) or None
-
-
-def _is_holder(cls: type) -> bool:
-    """Say whether objects of a library's class hold what the user gave them."""
-    known = (cls.__module__, cls.__name__) in _HOLDERS
-    return known or not of_copies.isdisjoint(cls.__mro__)
 
 
 def _slots(cls: type) -> tuple[str, ...]:

@@ -16,8 +16,7 @@ from typing import Any
 from .adoption import Adoption, _lock, mirror_of
 from .rules import rrule
 from .rules.known_classes import of_copies
-from .rules.table.compositions import FollowedBySource
-from .rules.table.define import adjusted
+from .rules.table.compositions import FollowedBySource, adjusted
 from .rules.tracing.funnel import shown
 
 _AS_DEFINED = "as defined: "
@@ -59,6 +58,9 @@ def _copy(module: Any) -> None:
 
 def _adopt(names: dict[str, Any], originals: dict[str, Any]) -> None:
     """Put mirrors into the globals of a copy, and functions with rules for what it defines."""
+    for part in list(names.values()):
+        if isinstance(part, type) and part.__module__ == names["__name__"]:
+            _as_scipys(part, originals.get(part.__name__))
     instead, defined = {}, {}
     for name, part in list(names.items()):
         original = originals.get(name)
@@ -72,15 +74,6 @@ def _adopt(names: dict[str, Any], originals: dict[str, Any]) -> None:
         elif part is not names and part is not _BUILTINS:
             names[name] = _with(instead, part)
     names |= defined
-    home = names["__name__"]
-    classes = [x for x in names.values() if isinstance(x, type) and x.__module__ == home]
-    of_copies.update(classes)
-    for cls in classes:
-        own = originals.get(cls.__name__)
-        if isinstance(own, ABCMeta):
-            own.register(cls)  # its objects pass for SciPy's
-        if cls.__reduce__ is object.__reduce__:
-            cls.__reduce__ = _reduced  # type: ignore[method-assign]
     Adoption()._add(names)
     for name, part in list(names.items()):
         if isinstance(part, ModuleType) and _is_in_python(part):
@@ -123,7 +116,16 @@ def _is_public(part: Any) -> bool:
     return getattr(family, part.__name__, None) is part
 
 
-def _reduced(x: Any) -> tuple:
+def _as_scipys(cls: Any, original: Any) -> None:
+    """Let objects of a class that a copy defines pass for SciPy's, and hold traced values."""
+    of_copies.add(cls)
+    if isinstance(original, ABCMeta):
+        original.register(cls)
+    if cls.__reduce__ is object.__reduce__:
+        cls.__reduce__ = _taken_apart
+
+
+def _taken_apart(x: Any) -> tuple:
     """Let an object be copied and pickled: pickle looks for its class in SciPy's own module."""
     cls = type(x)
     local = cls.__name__ != cls.__qualname__  # pickle refuses those

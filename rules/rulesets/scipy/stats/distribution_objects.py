@@ -2,9 +2,8 @@
 
 import numpy as np
 from scipy import stats
-from scipy.special import _ufuncs
 
-from .... import adjusted, scalar_rule, source_of, value
+from .... import adjusted, source_of, value
 from .. import source_classes
 from ..optimize import elementwise as elementwise  # their solvers ask its rules
 
@@ -17,9 +16,6 @@ INSTEAD = {
     for name in CLASSES
     if hasattr(stats, name)
 } | {name: source_of(getattr(stats, name)) for name in FUNCTIONS if hasattr(stats, name)}
-
-if hasattr(_ufuncs, "_log1mexp"):  # log(1 - exp(x)), since SciPy 1.16
-    scalar_rule(_ufuncs._log1mexp, lambda _, x: -1 / np.expm1(-x))
 
 
 def kept_apart(names):

@@ -167,6 +167,27 @@ def test_objects_pass_for_scipys():
         assert again.pdf(0.2) == made.pdf(0.2)
 
 
+def test_classes_of_users():
+    class Wider(stats.Normal):
+        """Normal, with a method of its own and a formula of another."""
+
+        def mode(self):
+            return self.mu * 1.0
+
+        def spread(self):
+            return self.icdf(0.75) - self.icdf(0.25) + super().median()
+
+    def f(mu, sigma):
+        made = Wider(mu=mu, sigma=sigma)
+        return made.spread() + made.mode() * made.pdf(0.2)
+
+    assert issubclass(Wider, stats.Normal)
+    assert issubclass(Wider, own.Normal)
+    assert isinstance(Wider(mu=0.1, sigma=1.0), stats.Normal)
+    assert not issubclass(Wider, stats.Uniform)
+    checks.check(f, 0.3, 1.2, exact=False)
+
+
 # ---- random compositions ------------------------------------------------------------------------
 
 MAKERS = [

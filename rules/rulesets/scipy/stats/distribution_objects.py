@@ -11,7 +11,7 @@ CLASSES = ("Normal", "Logistic", "Uniform", "Binomial", "Mixture")
 # All that they return is of the copies' classes, whether anything is traced or not yet.
 FUNCTIONS = ("make_distribution", "truncate", "order_statistic", "abs", "exp", "log")
 
-INSTEAD = {}
+INSTEAD: dict = {}
 if hasattr(stats, "Binomial"):  # not of SciPy 1.15, whose first ones had other methods
     INSTEAD |= {name: source_classes.of_its_source(getattr(stats, name)) for name in CLASSES}
     INSTEAD |= {name: source_of(getattr(stats, name)) for name in FUNCTIONS}

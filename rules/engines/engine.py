@@ -40,9 +40,9 @@ from ..tracing.classes.own_classes import (
 )
 from ..tracing.classes.own_numbers import number_in, turn_of
 from ..tracing.foreign_errors import explain
-from ..tracing.funnel import array_of, body, call, getitem
+from ..tracing.funnel import array_of, call, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
-from ..tracing.no_rule import missing_rule, runs_in_python
+from ..tracing.no_rule import missing_rule, run_in_python
 from ..tracing.object_arrays import (
     OBJECT,
     as_numbers,
@@ -291,8 +291,9 @@ class Engine(Level):
         if isinstance(rule, Kind):
             return rule.answer(self, f, args, kwargs, settings)
         if rule is None or rule is OPTED_OUT:
-            if runs_in_python(f):
-                return healed(body(f)(*args, **kwargs))
+            run = run_in_python(f)
+            if run is not None:
+                return healed(run(*args, **kwargs))
             raise missing_rule(self.table.name, f, args, kwargs, self)
         if has_lists(args):
             args = with_arrays(f, args)

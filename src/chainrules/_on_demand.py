@@ -9,7 +9,7 @@ import numpy
 
 from .config import UnknownNameError
 from .rules import loading
-from .rules.known_classes import forms, keepers, late
+from .rules.known_classes import compilers, forms, keepers, late
 from .rules.table.define import copies
 from .rules.tracing.array_api import mirrors
 
@@ -74,6 +74,7 @@ keepers["pandas.core.indexes.base"] = _at("interop.pandas", "kept_by_index")
 keepers["dask.array.core"] = _at("rules.engines.buffers", "plain_copy")
 mirrors[numpy] = lambda: loading.imported(f"{__package__}.numpy")
 copies["scipy"] = _at("_sources", "source_of")
+compilers["numba"] = _at("_adopted.mirrors", "python_of")
 forms["jax"] = _at("interop.pytrees", "form_of_pytree")
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]

@@ -38,11 +38,11 @@ def of_compiled(compiled: Any, mirror_of: Mirror) -> Any:
     if hasattr(compiled, "native_name"):
         return None  # a callback for C, which runs its Python where Python calls it
     if library_of(type(compiled)) == "numba":
-        return _in_python(compiled, python_of(compiled), mirror_of)
+        return _in_python(compiled, compiled_from(compiled), mirror_of)
     return _with_arrays(compiled)
 
 
-def python_of(compiled: Any) -> Any:
+def compiled_from(compiled: Any) -> Any:
     """Return the Python of what numba compiled; None of other things of numba's."""
     f = getattr(getattr(compiled, "gufunc_builder", compiled), "py_func", None)
     return getattr(compiled, "__wrapped__", None) if f is None else f

@@ -35,6 +35,7 @@ class KeptFunctions:
     def __init__(self, home: str, mirror_of: Mirror) -> None:
         self.home, self.mirror_of = home, mirror_of
         self.undo: list[Callable[[], None]] = []
+        self.namespaces: list[dict] = []  # of code that the module ran by exec
         self._known: dict[int, Any] = {}  # containers that were looked into, or are others'
         self._waiting: list[Any] = []
 
@@ -65,7 +66,16 @@ class KeptFunctions:
                 self._waiting.append(part)
             return (self.mirror_of(part) or part) if kind is FunctionType else part
         mirror = self.mirror_of(part)
+        if mirror is None and _is_of_no_module(part, kind):
+            self._find_namespaces(part)
         return part if mirror is None else mirror
+
+    def _find_namespaces(self, part: Any) -> None:
+        """Note the globals, which are no module's, of a function or of the methods of a class."""
+        for f in vars(part).values() if isinstance(part, type) else (part,):
+            names = getattr(getattr(f, "__func__", f), "__globals__", {"__spec__": None})
+            if "__spec__" not in names:
+                self.namespaces.append(names)
 
     def _partial(self, part: functools.partial) -> Any:
         given = (part.func, *part.args, *part.keywords.values())
@@ -92,12 +102,12 @@ class KeptFunctions:
 
     def _is_own(self, part: Any, kind: type) -> bool:
         """Say whether a function, a class or an object is of a module that is adopted."""
-        if isinstance(part, type) and not can_change(part):
-            return False
         if kind is FunctionType and is_mirror(part):
             return False
         own = part if kind is FunctionType or isinstance(part, type) else kind
         home = getattr(own, "__module__", None)
+        if kind is not FunctionType and (own is part or home == "builtins") and not can_change(own):
+            return False  # what C made; Python's own have the module of classes made by exec
         module = sys.modules.get(home) if isinstance(home, str) else None
         return home == self.home or (module is not None and adopted[id(vars(module))] > 0)
 
@@ -110,6 +120,14 @@ class KeptFunctions:
             if name.partition(".")[0] in _LIBRARIES and isinstance(module, ModuleType)
             for part in (vars(module), *vars(module).values())
         }
+
+
+def _is_of_no_module(part: Any, kind: type) -> bool:
+    """Say whether a function or a class was made by ``exec`` in a dict, as plugins are."""
+    if kind is not FunctionType and not (isinstance(part, type) and can_change(part)):
+        return False
+    home = getattr(part, "__module__", None)
+    return home == "builtins" or home not in sys.modules
 
 
 def _take_back(put: Callable, get: Callable, key: Any, old: Any, new: Any) -> None:

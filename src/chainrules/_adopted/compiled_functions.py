@@ -12,12 +12,12 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any
 
-from ..rules import is_traced
+from ..rules import innermost, is_traced
 from ..rules.engines.buffers import buffer_if_new, handed_out
 from ..rules.known_classes import library_of
 from ..rules.signatures import content_of
 from ..rules.tracing.running import apart
-from .held import Mirror, again, made_anew, plain_names, with_mirrors
+from .held import Mirror, again, plain_names, with_mirrors
 
 _OF_PYTHON = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules", ""}
 _OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
@@ -68,12 +68,17 @@ def _in_python(compiled: Any, f: Any, mirror_of: Mirror) -> Any:
 
     @functools.wraps(compiled, updated=())  # its dict is numba's own
     def calls(*args: Any, **kwargs: Any) -> Any:
-        return (python if is_traced((args, kwargs)) else compiled)(*args, **kwargs)
+        return (python if _is_followed(args, kwargs) else compiled)(*args, **kwargs)
 
     calls.__compiled__ = compiled  # type: ignore[attr-defined]
     if hasattr(compiled, "py_func"):
         calls.py_func = compiled.py_func  # type: ignore[attr-defined]
     return calls
+
+
+def _is_followed(args: tuple, kwargs: dict) -> bool:
+    """Say whether a transform, a batch or a recording follows an argument, or may: a buffer."""
+    return innermost((*args, *kwargs.values()) if kwargs else args) is not None
 
 
 def _of_items(compiled: Any, f: Callable) -> Callable | None:
@@ -173,16 +178,14 @@ def _with_arrays(compiled: Callable) -> Callable:
     return calls
 
 
-def of_cached(cached: Any) -> Any:
-    """Return what an adopted module has in place of a cached function; None where that stays."""
+def of_cached(cached: Any, mirror_of: Mirror) -> Any:
+    """Return what an adopted module has in place of a cached function."""
     f = cached.__wrapped__
-    if not isinstance(f, FunctionType):
-        return None
-    run = made_anew(f) or f
+    run = mirror_of(f) or f
 
     @functools.wraps(cached)
     def calls(*args: Any, **kwargs: Any) -> Any:
-        return (run if is_traced((args, kwargs)) else cached)(*args, **kwargs)
+        return (run if _is_followed(args, kwargs) else cached)(*args, **kwargs)
 
     for name in ("cache_info", "cache_clear", "cache_parameters"):
         setattr(calls, name, getattr(cached, name))

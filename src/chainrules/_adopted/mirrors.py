@@ -19,6 +19,8 @@ _OF_PACKAGES = {
     "pandas._libs.window.aggregations": ".interop.pandas.windows",
     "pandas._libs.algos": ".interop.pandas.conversions",
     "dask.array.core": ".interop.dask",
+    "numexpr": ".interop.numexpr",
+    "numexpr.necompiler": ".interop.numexpr",
 }
 
 
@@ -44,7 +46,7 @@ def mirror_of(part: Any) -> Any:
     if is_compiled(part):
         return of_compiled(part, mirror_of)
     if type(part) is CACHED:
-        return of_cached(part)
+        return of_cached(part, mirror_of)
     if type(part) is np.random.Generator:
         return _numpy().random.default_rng(part)  # of the same stream
     if home.startswith("numpy.testing"):

@@ -18,6 +18,7 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
+from ._adopted.called_names import CalledNames
 from ._adopted.held import Undo, adopt_functions, answers, home_of
 from ._adopted.kept import KeptFunctions
 from ._adopted.mirrors import held_mirror_of, mirror_of
@@ -51,11 +52,11 @@ def _adopt_functions(names: dict) -> None:
         undo[:0] = adopt_functions(names, held_mirror_of, _SHOWN)
 
 
-def _adopt_globals(names: dict) -> list[dict]:
+def _adopt_globals(names: dict, called: CalledNames) -> list[dict]:
     """Adopt the globals of a module; return those that it ran code in and that are no module's."""
     with _lock:
         _, changes, undo = _changes[id(names)]
-        kept = KeptFunctions(home_of(names), held_mirror_of)
+        kept = KeptFunctions(home_of(names), held_mirror_of, called)
         undo[:0] = [kept.take_back]
         for name, part in list(names.items()):
             if name.startswith("__"):
@@ -146,8 +147,9 @@ class Adoption:
         for names in new:
             self._modules.append(names)
             _adopt_functions(names)  # of all, before others are given what was made of them
+        called = CalledNames([names for names, *_ in _changes.values()])
         for names in new:
-            self._add(*_adopt_globals(names))
+            self._add(*_adopt_globals(names, called))
 
     def _modules_of(self, module: str | ModuleType | FunctionType) -> list[dict]:
         if isinstance(module, FunctionType):

@@ -20,11 +20,13 @@ from typing import Any
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
 from ..rules.signatures import content_of
+from .called_names import CalledNames
 from .held import Mirror, answers, can_change, is_mirror
 
 # What may be a mirror's original, of all that walks do not look into.
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, MethodType, ModuleType, type})
 _CONTAINERS = frozenset({dict, list, SimpleNamespace})
+_BY_KEYS = frozenset({dict, list, FunctionType})  # what they keep has no name as an attribute
 _PLAIN = frozenset(LEAVES - _ORIGINALS)
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})
 
@@ -32,8 +34,8 @@ _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_na
 class KeptFunctions:
     """Containers of the module ``home``, into which mirrors are put."""
 
-    def __init__(self, home: str, mirror_of: Mirror) -> None:
-        self.home, self.mirror_of = home, mirror_of
+    def __init__(self, home: str, mirror_of: Mirror, called: CalledNames) -> None:
+        self.home, self.mirror_of, self.called = home, mirror_of, called
         self.undo: list[Callable[[], None]] = []
         self.namespaces: list[dict] = []  # of code that the module ran by exec
         self._known: dict[int, Any] = {}  # containers that were looked into, or are others'
@@ -91,6 +93,8 @@ class KeptFunctions:
     def _look_into(self, container: Any) -> None:
         for put, get, key, part in list(_places(container)):
             new = self._in_place_of(part)
+            if new is part and type(container) not in _BY_KEYS:
+                new = self.called.shown(key, part)
             if new is part:
                 continue
             binds = hasattr(type(part), "__get__")  # into a method, where a class has it

@@ -49,6 +49,7 @@ from ..tracing.object_arrays import (
     entrywise,
     healed,
     healed_call,
+    holds_arrays,
     is_object_array,
     own_class_error,
     refuse_objects,
@@ -248,6 +249,8 @@ class Engine(Level):
             number = b is other and issubclass(type_under(a), np.generic)
             return entrywise(ufunc if number else operation, (a, b), {})
         elif is_object_array(other):
+            if holds_arrays(other):
+                return entrywise(operation, (a, b), {})
             return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
         elif isinstance(other, list | tuple):
             return self.binary(ufunc, operation, *map(array_of, (a, b)))

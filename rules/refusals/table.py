@@ -149,7 +149,7 @@ REFUSALS = {
     # ---- objects, classes, containers ----
     "nested objects": Refusal(
         "CR116",
-        LostDerivativeError,
+        OwnClassError,
         "an array of objects that are arrays cannot be followed with traced numbers, in {line}.",
         "make it a list; or one array: np.stack, np.concatenate",
     ),

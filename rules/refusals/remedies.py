@@ -35,7 +35,7 @@ INSTEAD_OF_ADOPTION = {
     "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: this step of "
     "pandas is compiled, and needs plain numbers; most windows do "
     "not after cr.adopt('pandas.core.window'), and are np.lib.stride_tricks."
-    "sliding_window_view(s.to_numpy(), n) else; a DataFrame is made of Series: {'a': pd.Series(x)}",
+    "sliding_window_view(s.to_numpy(), n) else",
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
     "unyt": "write x * unit, in place of unyt_array(x, unit), and q.to(unit) of a quantity",

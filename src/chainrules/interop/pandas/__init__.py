@@ -22,6 +22,8 @@ from ...rules.tangents.filled import zero_tangent
 from ...rules.tangents.zeros import NO_TANGENT, AbstractZero
 from ...rules.tracing.level import Traced
 from ...rules.tracing.object_arrays import healed, holds_traced
+from ...rules.tracing.views import root_of
+from ...rules.tracing.writing import hand_out
 from .column import Column, array_in
 
 __all__ = ["Column"]
@@ -60,6 +62,23 @@ def kept_by_index(x: Any) -> Any:
     """Return what an Index keeps of a traced array, which as a buffer may hold plain numbers."""
     y = plain_copy(x)  # into which pandas writes nothing
     return kept(x) if y is None else y
+
+
+def kept_uncopied(x: Any) -> Any:
+    """Return what a table keeps of a traced array that it may share: so no write into either.
+
+    Of those in a dict pandas makes copies, but it asks for them before it says so.
+    """
+    y, root = kept_by_index(x), root_of(x)[0]
+    if isinstance(y, Column):
+        hand_out(y.x, root)
+    hand_out(root, y.x if isinstance(y, Column) else y)
+    return y
+
+
+def kind_of_column(x: Any) -> Any:
+    """Return the word by which pandas asks a traced vector for its column, as it asks a Series."""
+    return "series" if np.ndim(x) == 1 and IS_SUPPORTED else None
 
 
 # ---- columns --------------------------------------------------------------------------------

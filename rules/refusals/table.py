@@ -187,13 +187,6 @@ REFUSALS = {
         "{name} of a column that holds a traced array has no rule, in {line}.",
         "take the numbers out, s.to_numpy(), and write it in NumPy's functions",
     ),
-    "array kept by a table": Refusal(
-        "CR122",
-        LostDerivativeError,
-        "a {cls} of pandas was given a traced array with copy=False, in {line}, and takes it for "
-        "one of NumPy's.",
-        "leave out copy=False: then it holds a column, which is traced",
-    ),
     "write into a column": Refusal(
         "CR123",
         LostDerivativeError,

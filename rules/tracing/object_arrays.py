@@ -286,25 +286,13 @@ def refuse_nested(y: Any) -> None:
                 waiting.append(part)
 
 
-def refuse_arrays(x: np.ndarray) -> None:
-    """Refuse an array of objects that are arrays, which meets a traced value.
-
-    Raises
-    ------
-    LostDerivativeError
-    """
-    if any(map(_is_nested, x.reshape(-1).tolist())):
-        raise refusal("nested objects")
-
-
 def holds_arrays(x: Value) -> bool:
     """Say whether ``x`` is an array of objects that are arrays of numbers, of whatever shapes.
 
     NumPy computes with it entry by entry, by Python's operators, as it does without traced values.
     """
-    return is_object_array(x) and any(
-        _is_nested(part) and not is_object_array(part) for part in x.reshape(-1).tolist()
-    )
+    entries = x.reshape(-1).tolist() if is_object_array(x) else ()
+    return any(_is_nested(part) and not is_object_array(part) for part in entries)
 
 
 def _is_nested(part: object) -> bool:
@@ -421,7 +409,8 @@ def as_numbers(x: Value) -> Any:
         return x
     y = healed(x)
     if y is x:
-        refuse_arrays(x)
+        if any(map(_is_nested, x.reshape(-1).tolist())):
+            raise refusal("nested objects")
         y = np.array(x.reshape(-1).tolist() or np.zeros(0)).reshape(x.shape)
         if y.dtype is OBJECT:
             raise ArgumentTypeError(

@@ -226,7 +226,8 @@ class TracedNumber(Traced):
     # It is equal to numbers seen before, of which a memo would give back plain results.
     __hash__ = lost(
         "a key of a dict or a set, or an argument of a function with a cache,",
-        "call the function under its cache (f.__wrapped__)",
+        "call the function under its cache (f.__wrapped__); keep pairs in a list in place of a "
+        "dict, [(x, 1.0)]: keys with one value would be one, whatever their derivatives",
     )
 
     __bool__, __round__ = _plainly(bool), _plainly(round)

@@ -15,18 +15,18 @@ from typing import Any
 from ..rules import innermost, is_traced
 from ..rules.engines.buffers import buffer_if_new, handed_out
 from ..rules.known_classes import library_of
+from ..rules.refusals.remedies import OF_CYTHON
 from ..rules.signatures import content_of
 from ..rules.tracing.running import apart
 from .held import Mirror, again, plain_names, with_mirrors
 
 _OF_PYTHON = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules", ""}
-_OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
 
 
 def is_compiled(part: Any) -> bool:
     """Say whether ``part`` is a function that numba or Cython made, or a C compiler."""
     kind = type(part)
-    if library_of(kind) == "numba" or kind.__name__ in _OF_CYTHON or is_decorator(part):
+    if library_of(kind) == "numba" or kind.__name__ in OF_CYTHON or is_decorator(part):
         return True
     return kind is BuiltinFunctionType and library_of(part) not in _OF_PYTHON
 

@@ -16,7 +16,8 @@ import numpy as np
 class Channel(str):
     def __new__(cls, name, limit=float, kind=float):
         made = super().__new__(cls, name)
-        made.limit, made.kind, made.asked = limit, kind, float
+        made.limit, made.kind = limit, kind
+        made.asked = made.matched = made.sent = float
         return made
 
 
@@ -35,8 +36,26 @@ def f(x):
     return Space.cast(red) * green + Space().number(x, 1.0).real
 
 
+class Red(Space):
+    above = float
+
+
+class Bright(Red):
+    def is_float(self):
+        return super().above is float
+
+
 def kinds():
-    return [c.kind is float for c in Space.CHANNELS], getattr(Space.CHANNELS[0], "asked") is float
+    red, _ = Space.CHANNELS
+    match red:
+        case Channel(matched=kind):
+            pass
+    return [c is float for c in (red.kind, kind, getattr(red, "asked"), vars(red)["sent"])]
+
+
+def calls(x):
+    red = Space.CHANNELS[0]
+    return red.asked(x), red.matched(x), red.sent(x), Bright().above(x)
 
 
 def by_kind(x):
@@ -69,7 +88,8 @@ def test_a_converter_that_is_called_alone_keeps_the_derivative(channels):
 
 def test_a_converter_that_is_also_compared_stays_the_class(channels):
     with cr.adopt(channels):
-        assert channels.kinds() == ([True, True], True)
+        assert channels.kinds() == [True, True, True, True]
+        assert channels.Bright().is_float()
         with pytest.raises(cr.LostDerivativeError):
             cr.grad(channels.by_kind)(0.3)
 

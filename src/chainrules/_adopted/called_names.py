@@ -14,10 +14,14 @@ from typing import Any
 
 from .._numbers import SHOWN
 
-_LOAD_ATTR = dis.opmap["LOAD_ATTR"]
 _TELLS_CALLS = sys.version_info >= (3, 12)  # by a bit; before, methods are loaded by another step
+_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+# Steps that read an attribute, and how many bits stand below the place of its name.
+_READS = {dis.opmap["LOAD_ATTR"]: int(_TELLS_CALLS)}
+if "LOAD_SUPER_ATTR" in dis.opmap:
+    _READS[dis.opmap["LOAD_SUPER_ATTR"]] = 2
 _ANY = "*"
-_BY_NAME = frozenset({"getattr", "attrgetter"})
+_BY_NAME = frozenset({"getattr", "attrgetter", "vars", "__dict__"})
 
 
 class CalledNames:
@@ -51,9 +55,14 @@ def _read_in(code: CodeType | None) -> frozenset[str]:
         return frozenset((_ANY,))
     inner = [part for part in code.co_consts if isinstance(part, CodeType)]
     names = {code.co_names[k] for k in _places_read(code.co_code)}
-    if not _BY_NAME.isdisjoint(code.co_names):
-        names.update(part for part in code.co_consts if isinstance(part, str))
+    if not _BY_NAME.isdisjoint(code.co_names) or _MATCH_CLASS in code.co_code[::2]:
+        for part in code.co_consts:
+            names.update((part,) if isinstance(part, str) else _texts(part))
     return frozenset(names).union(*map(_read_in, inner))
+
+
+def _texts(part: Any) -> Iterator[str]:
+    return (text for text in part if isinstance(text, str)) if type(part) is tuple else iter(())
 
 
 def _places_read(steps: bytes) -> Iterator[int]:
@@ -62,5 +71,5 @@ def _places_read(steps: bytes) -> Iterator[int]:
     for op, low in zip(steps[::2], steps[1::2], strict=True):
         arg = extended | low
         extended = arg << 8 if op == dis.EXTENDED_ARG else 0
-        if op == _LOAD_ATTR and not (_TELLS_CALLS and arg & 1):
-            yield arg >> _TELLS_CALLS
+        if op in _READS and not (_TELLS_CALLS and arg & 1):
+            yield arg >> _READS[op]

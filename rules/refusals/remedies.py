@@ -34,10 +34,9 @@ FAMILIES = (
 # Packages whose adoption was tried, and does not help; and what to write in their place.
 INSTEAD_OF_ADOPTION = {
     "matplotlib": "draw the plain number: plt.plot(cr.value(x)), which needs no derivative",
-    "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: this step of "
-    "pandas is compiled, and needs plain numbers; most windows do "
-    "not after cr.adopt('pandas.core.window'), and are np.lib.stride_tricks."
-    "sliding_window_view(s.to_numpy(), n) else",
+    "pandas": 'cr.adopt("pandas.core.window"), where it is rolling, expanding or ewm: this step of '
+    "pandas is compiled, and needs plain numbers;\n  else take the numbers out, s.to_numpy(), and "
+    "go on with NumPy's functions: np.lib.stride_tricks.sliding_window_view(s.to_numpy(), n)",
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
     "unyt": "write x * unit, in place of unyt_array(x, unit), and q.to(unit) of a quantity",

@@ -131,7 +131,7 @@ def _is_of_no_module(part: Any, kind: type) -> bool:
     if kind is not FunctionType and not (isinstance(part, type) and can_change(part)):
         return False
     home = getattr(part, "__module__", None)
-    return home == "builtins" or home not in sys.modules
+    return home is None or (isinstance(home, str) and home not in sys.modules) or home == "builtins"
 
 
 def _take_back(put: Callable, get: Callable, key: Any, old: Any, new: Any) -> None:

@@ -70,7 +70,7 @@ def angle(x):
 WORDS = {
     in_degrees: r"float.__new__\(cls, x\) needs a plain number[^$]*Degrees derives from a number",
     in_metres: r"Metres\(x\) needs a plain number[^$]*Metres derives from a number",
-    counted: "keep pairs in a list in place of a dict",
+    counted: "in place of a dict[^$]* keep a list of pairs",
     product: r"write chainrules.scipy.sparse.csr_array\(A\), once",
     angle: r"write q.__float__\(\) in place of float\(q\)",
 }

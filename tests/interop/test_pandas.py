@@ -270,7 +270,7 @@ WINDOWS = {
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows_where_their_module_is_adopted(name):
     f, x = WINDOWS[name], np.array([1.5, 0.5])
-    with pytest.raises(cr.LostDerivativeError, match=r"cr\.adopt\('pandas\.core\.window'\)"):
+    with pytest.raises(cr.LostDerivativeError, match=r"cr\.adopt\(.pandas\.core\.window.\)"):
         cr.grad(f)(x)
     with cr.adopt("pandas.core.window"):
         y, gradient = cr.value_and_grad(f)(x)

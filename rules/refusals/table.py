@@ -317,8 +317,8 @@ REFUSALS = {
         "{made}use the result instead: y = np.{name}(...), or a = a {operator} x instead of "
         "a {operator}= x; or make the array a traced one: np.zeros_like(x), or in an adopted "
         "module a = np.copy(a)\n"
-        "  one that is given, or kept in an object (self.a += x), is made inside the differentiated "
-        "function by chainrules.numpy: cr.numpy.array(a)",
+        "  one that is given, or kept in an object (self.a += x), is made inside the "
+        "differentiated function by chainrules.numpy: cr.numpy.array(a)",
     ),
     "stand-in written by at": Refusal(
         "CR144",

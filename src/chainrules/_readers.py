@@ -70,6 +70,8 @@ def _numbers_of(x: Any) -> Any:
 
 
 def _read_each(xs: Any) -> Any:
+    if holds_arrays(xs):
+        return [*xs]  # as NumPy does
     return [_read(x) if type(x) in _LISTS else x for x in xs] if type(xs) in _LISTS else _read(xs)
 
 

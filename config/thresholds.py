@@ -14,7 +14,7 @@ STEPS_BETWEEN_LOOKS = 500  # of a recording, at the clock
 # ---- times of lines: tests/compiling/test_times_of_lines.py ----
 
 TIMED_AT_LEAST = 32  # parts of a sweep that belong to one line; where there are fewer, all
-TIMED_STRIDE = 64  # parts of a line that comes often, of which one is timed
+TIMED_STRIDE = 128  # parts of a line that comes often, of which one is timed
 
 # ---- what a tape keeps of the user's arrays: 'logistic regression', 'mixture' ----
 

@@ -84,8 +84,8 @@ class Pieces:
             place: tuple[int, ...] = (index % self.space.shape[0],)
         else:
             index = index if type(index) is tuple else (index,)
-            if not all(isinstance(part, _INTEGERS) for part in index):
-                return None
+            if not index or not all(isinstance(part, _INTEGERS) for part in index):
+                return None  # of x[()] it is the whole
             place = tuple([part % n for part, n in zip(index, self.space.shape, strict=False)])
         if place in self.places and not self.emptied:
             return place  # as nearly always

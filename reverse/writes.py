@@ -136,7 +136,8 @@ class WriteNode(TapeNode):
         """Say whether all of the array was written: ``x[...] = v``, as ``x += y`` does."""
         if self.path:
             return False
-        return self.index is ... or (type(self.index) is slice and self.index == slice(None))
+        whole = type(self.index) is slice and self.index == slice(None)
+        return whole or self.index is ... or (type(self.index) is tuple and not self.index)
 
     def parents(self) -> tuple[int, ...]:
         return self.before, *(() if self.active is None else self.active.parents())
@@ -178,7 +179,7 @@ class WriteNode(TapeNode):
     def _is_place(self, shape: tuple[int, ...]) -> bool:
         """Say whether a number or a row was written, at integers."""
         parts = self.index if type(self.index) is tuple else (self.index,)
-        return not self.path and len(parts) <= len(shape) and all(type(k) is int for k in parts)
+        return not self.path and 0 < len(parts) <= len(shape) and all(type(k) is int for k in parts)
 
     def _take(self, buffer: np.ndarray) -> Any:
         """Return the written entries of an array that lies as ``axes`` say, and leave zeros."""

@@ -29,7 +29,17 @@ from .shapes import dtype_of, is_foreign_array, is_lazy, shape_of
 from .signatures import name_of, positional_names
 from .table import acceleration as _acceleration
 from .table import strong_zeros as _strong_zeros
-from .table.compositions import as_library, library_value, own_valued, with_value, with_values
+from .table.compositions import (
+    adjusted,
+    as_library,
+    in_a_copy,
+    library_value,
+    own_valued,
+    refused_by_source,
+    source_of,
+    with_value,
+    with_values,
+)
 from .table.define import (
     add_kind,
     bilinear_rule,
@@ -38,16 +48,13 @@ from .table.define import (
     composed_each,
     composed_where_traced,
     fresh_array,
-    in_a_copy,
     linear_rule,
     non_differentiable,
     opt_out,
     reduction_rule,
-    refused_by_source,
     saved,
     scalar_rule,
     selection_rule,
-    source_of,
     written_as_text,
 )
 from .table.keys import instances
@@ -105,10 +112,11 @@ __all__ = [
     # ---- write a rule ----
     "scalar_rule", "linear_rule", "bilinear_rule", "reduction_rule", "composed", "solution_rule",
     "pair_rule", "non_differentiable", "primitive", "by_source", "source_of", "in_a_copy",
-    "refused_by_source", "composed_each", "composed_where_traced", "selection_rule", "fresh_array",
-    "saved", "written_as_text", "block_rule", "pushes_stacks", "batch_form", "entry_by_entry",
-    "pattern_rule", "frule", "rrule", "batch_rule", "opt_out", "instances", "seen", "Kind",
-    "Shares", "first", "second", "over_second", "minus_quotient_over_second", "add_kind",
+    "adjusted", "refused_by_source", "composed_each", "composed_where_traced", "selection_rule",
+    "fresh_array", "saved", "written_as_text", "block_rule", "pushes_stacks", "batch_form",
+    "entry_by_entry", "pattern_rule", "frule", "rrule", "batch_rule", "opt_out", "instances",
+    "seen", "Kind", "Shares", "first", "second", "over_second", "minus_quotient_over_second",
+    "add_kind",
     "as_library", "late_rulesets", "own_valued", "with_value", "with_values", "register_container",
     "Masked", "told_of_masks", "unmask", "zeros_pass", "ignore_derivatives", "restore", "select",
     "shared", "spread_over", "refuse_integers", "refuse_real", "unbroadcast", "Block", "aligned",

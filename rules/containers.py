@@ -21,7 +21,7 @@ import numpy as np
 from ..config import ContainerError
 from ..config.thresholds import DEEP
 from .annotations import Value
-from .known_classes import Children, becomes_known, library_of, registered
+from .known_classes import Children, becomes_known, library_of, of_copies, registered
 from .shapes import has_own_dtype
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
@@ -152,7 +152,10 @@ def _fields(x: Value) -> dict[str, Any] | None:
         LEAVES.add(cls)
         return None
     if (
-        (library in _FOREIGN and (cls.__module__, cls.__name__) not in _HOLDERS)
+        (
+            (library in _FOREIGN and of_copies.isdisjoint(cls.__mro__))
+            and (cls.__module__, cls.__name__) not in _HOLDERS
+        )
         or isinstance(x, type | enum.Enum | BaseException)
         or x.__class__ is not cls  # a proxy, which says that it is what it stands for
         or hasattr(cls, "__array__")

@@ -14,6 +14,7 @@
 #include "products.h"
 #include "items.h"
 #include "joins.h"
+#include "line_marks.h"
 #include "memory_pool.h"
 #include "selections.h"
 #include "sweep.h"
@@ -393,11 +394,13 @@ PyMODINIT_FUNC
 PyInit__numbers(void)
 {
     import_array();
-    if (PyType_Ready(&OrderType) < 0) {
+    if (PyType_Ready(&OrderType) < 0 || PyType_Ready(&LineTracerType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && PyModule_AddStringConstant(module, "digest", CHAINRULES_DIGEST) < 0) {
+    if (module != NULL
+        && (PyModule_AddStringConstant(module, "digest", CHAINRULES_DIGEST) < 0
+            || PyModule_AddType(module, &LineMarksType) < 0)) {
         Py_CLEAR(module);
     }
     return module;

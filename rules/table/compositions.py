@@ -10,15 +10,23 @@ decided when ``f`` is called for it:
 - not for an array of dask, which has fewer options, and no order of memory.
 """
 
+import contextlib
 import functools
 import math
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from ...config import MissingRuleError, RuleConfig, RuleError, user_line
+from ...config import (
+    LostDerivativeError,
+    MissingRuleError,
+    MutationError,
+    RuleConfig,
+    RuleError,
+    user_line,
+)
 from ..accelerated import numbers
 from ..annotations import Function, Value
 from ..containers import iterate_leaves
@@ -58,10 +66,14 @@ def with_values(y: Any, own: Any) -> Any:
         if answer is not NotImplemented:
             return answer
     if isinstance(own, tuple | list):
-        cls = type(y) if hasattr(y, "_fields") else type(own)
+        cls: Any = type(y) if hasattr(y, "_fields") else type(own)
         parts = map(with_values, y, own)
-        # A result of SciPy's may have attributes beside its fields.
-        return cls(*parts, **getattr(y, "__dict__", {})) if hasattr(cls, "_fields") else cls(parts)
+        if not hasattr(cls, "_fields"):
+            return cls(parts)
+        made: Any = tuple.__new__(cls, parts)
+        if hasattr(y, "__dict__"):  # a result of SciPy's may have attributes beside its fields
+            vars(made).update(vars(y))
+        return made
     if not isinstance(y, Traced):
         return y if holds_traced(y) else own  # an object array of traced numbers has no other value
     like_own: Any = y
@@ -180,7 +192,8 @@ class Composed(Kind):
     def _with_own_value(self, *args: object, **kwargs: object) -> Any:
         if not self.asks and any(is_lazy(value(x)) for x in args):
             return self._composition(*args, **kwargs)
-        return with_values(*self._both(args, kwargs))
+        y, own = self._both(args, kwargs)
+        return y if y is own else with_values(y, own)
 
     def _beside_own(self) -> Callable:
         @functools.wraps(self.body)
@@ -197,6 +210,8 @@ class Composed(Kind):
         own = library_value(self.f, given, options)
         if _is_constant(own, (given, options)):
             return own, own
+        if options.get("nan_policy") == "omit" and _any_nan((*given, *options.values())):
+            return (source_of(self.f)(*given, **options),) * 2
         if any(map(_is_narrow, (*args, *kwargs.values()))):
             args = tuple([_as_own(x, own) for x in args])
             kwargs = {name: _as_own(x, own) for name, x in kwargs.items()}
@@ -214,7 +229,7 @@ class Composed(Kind):
     def _fitted(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Leave out what the body does not take, and make arrays of SciPy's lists."""
         if kwargs and self.keywords is not None and not kwargs.keys() <= self.keywords:
-            kwargs = self._without_hints(args, kwargs)
+            kwargs = self._without_hints(kwargs)
             if not kwargs.keys() <= self.keywords:
                 kwargs = without_defaults(self.f, kwargs, self.keywords)
         if self.of_scipy:
@@ -244,10 +259,8 @@ class Composed(Kind):
             self._placed = sum(1 for _ in alike)
         return self._placed
 
-    def _without_hints(self, args: tuple, kwargs: dict) -> dict:
+    def _without_hints(self, kwargs: dict) -> dict:
         hints = (HINTS | OF_THE_VALUE if self.keeps_own else HINTS) - (self.keywords or set())
-        if kwargs.get("nan_policy") == "omit" and "nan_policy" in hints:
-            _refuse_nan(self.f, (*args, *kwargs.values()))
         return {name: x for name, x in kwargs.items() if name not in hints}
 
 
@@ -297,13 +310,43 @@ def _array(x: list) -> Any:
 _IN_ARRAYS = (np.ndarray, np.number, float, complex, int)
 
 
-def _refuse_nan(f: Function, args: tuple) -> None:
-    for x in value(args):
-        if (
-            isinstance(x, np.ndarray | list | tuple | float)
-            and np.isnan(np.asarray(x, float)).any()
-        ):
-            raise MissingRuleError(
-                f"{name_of(f)} has no rule for data with NaN and nan_policy='omit', in "
-                f"{user_line()}.\n  write it of the data that are not NaN"
-            )
+def _any_nan(args: tuple) -> bool:
+    arrays = (x for x in value(args) if isinstance(x, np.ndarray | list | tuple | float))
+    return any(np.isnan(np.asarray(x, float)).any() for x in arrays)
+
+
+# ---- the source of a library in Python -----------------------------------------------------------
+
+# By the name of a library's module: changes what an adopted copy of it defines.
+adjusted: dict[str, Callable[[dict[str, Any]], None]] = {}
+# By the name of a library: finds what an adopted copy of a function's module defines in its place.
+copies: dict[str, Callable[[Function], Any]] = {}
+
+
+def source_of(f: Function) -> Any:
+    """Return ``f``, a function of a library in Python, as one that sees traced values."""
+
+    @functools.wraps(f)
+    def follows(*args: object, **kwargs: object) -> Any:
+        with refused_by_source(name_of(f)):
+            return in_a_copy(f)(*args, **kwargs)
+
+    return follows
+
+
+def in_a_copy(part: Any) -> Any:
+    """Return what an adopted copy of the module of a function or class has in its place."""
+    return copies[part.__module__.partition(".")[0]](part)
+
+
+@contextlib.contextmanager
+def refused_by_source(name: str) -> Iterator[None]:
+    """Say of whom it is where a library's own code, which is followed, drops a derivative."""
+    try:
+        yield
+    except (LostDerivativeError, MutationError) as error:
+        raise MissingRuleError(
+            f"{name} has no derivative in what is traced here: the library's own code does not "
+            f"keep it, in {user_line()}.\n  write cr.value(...) around that argument, where no "
+            "derivative is wanted"
+        ) from error

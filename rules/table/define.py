@@ -3,9 +3,8 @@
 ``scalar_rule(np.sin, lambda _, x: np.cos(x))`` is the derivative of the sine, forward and back.
 """
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -13,18 +12,14 @@ import numpy as np
 from multipledispatch.variadic import Variadic
 
 from ...config import (
-    LostDerivativeError,
-    MissingRuleError,
-    MutationError,
     RuleError,
     caller_line,
     defined_at,
-    user_line,
 )
 from ..annotations import Function
 from ..signatures import dispatch_types, name_of
 from ..tracing.seen import is_shown, seen
-from .compositions import Composed, FollowedBySource, with_value
+from .compositions import Composed, FollowedBySource, source_of, with_value
 from .keys import warn_if_never_asked
 from .kinds import Kind, OutputsRule, ScalarRule
 from .linear_kinds import BilinearRule, LinearRule
@@ -323,10 +318,6 @@ def composed_where_traced(f: Function, *options: str) -> Callable[[Callable], Ca
     return define
 
 
-# By the name of a library: finds what an adopted copy of a function's module defines in its place.
-copies: dict[str, Callable[[Function], Any]] = {}
-
-
 def by_source(module: ModuleType, names: str) -> None:
     """Differentiate functions of a library in Python through their own source.
 
@@ -341,35 +332,6 @@ def by_source(module: ModuleType, names: str) -> None:
     for name in filter(functools.partial(hasattr, module), names.split()):
         f = getattr(module, name)
         add_kind(f, FollowedBySource(f, source_of(f), defined_at(by_source)))
-
-
-def source_of(f: Function) -> Any:
-    """Return ``f``, a function of a library in Python, as one that sees traced values."""
-
-    @functools.wraps(f)
-    def follows(*args: object, **kwargs: object) -> Any:
-        with refused_by_source(name_of(f)):
-            return in_a_copy(f)(*args, **kwargs)
-
-    return follows
-
-
-def in_a_copy(part: Any) -> Any:
-    """Return what an adopted copy of the module of a function or class has in its place."""
-    return copies[part.__module__.partition(".")[0]](part)
-
-
-@contextlib.contextmanager
-def refused_by_source(name: str) -> Iterator[None]:
-    """Say of whom it is where a library's own code, which is followed, drops a derivative."""
-    try:
-        yield
-    except (LostDerivativeError, MutationError) as error:
-        raise MissingRuleError(
-            f"{name} has no derivative in what is traced here: the library's own code does not "
-            f"keep it, in {user_line()}.\n  write cr.value(...) around that argument, where no "
-            "derivative is wanted"
-        ) from error
 
 
 def add_kind(f: Function, kind: Kind) -> None:

@@ -10,7 +10,7 @@ import numpy
 from .config import UnknownNameError
 from .rules import loading
 from .rules.known_classes import asked_by, compilers, forms, keepers, late
-from .rules.table.define import copies
+from .rules.table.compositions import copies
 from .rules.tracing.array_api import mirrors
 
 _FUNCTIONS = ".rules.rulesets.functions"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.compiling.explaining import line_marks
 from chainrules.rules.containers import iterate_leaves
 
 X = np.linspace(0.1, 1.0, 50)
@@ -192,6 +193,66 @@ def test_random_numbers_of_the_users_are_not_drawn():
     np.random.seed(3)
     cr.explain(cr.grad(numbers), 1.0, stage="times")
     assert expected == np.random.rand()
+
+
+def halves(measured):
+    for k in range(3):
+        measured.append(k)
+        yield k / 2
+    try:
+        raise KeyError
+    except KeyError:
+        measured.pop()
+
+
+def marked(marks_class):
+    """Mark the events of generators, errors and calls; return their lines and lengths."""
+    firsts = {id(f.__code__): 1000 * k for k, f in enumerate((marked_run, halves), 1)}
+    marks, measured = marks_class(firsts), [0]
+    tracers = {at: marks.tracer(first) for at, first in firsts.items()}
+    marks.note(7)
+    marks.measure((measured, [None]))
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, arg: tracers.get(id(frame.f_code)))
+    try:
+        marked_run(measured)
+    finally:
+        sys.settrace(before)
+    marks.measure(())
+    marks.note(marks.waiting(sys._getframe()))
+    lines, times, lengths = marks.columns()
+    assert len(marks) == len(lines) // 8 == len(times) // 8
+    assert np.all(np.diff(np.frombuffer(times)) >= 0)
+    return lines, lengths
+
+
+def marked_run(measured):
+    total = 0.0
+    for x in halves(measured):
+        total += x
+    return sorted(measured, key=lambda x: -x), total
+
+
+@pytest.mark.skipif(line_marks.numbers is None, reason="the accelerator was not built")
+def test_marks_of_the_accelerator_are_those_of_the_class():
+    in_python = marked(line_marks.LineMarks)
+    assert in_python == marked(line_marks.numbers.LineMarks)
+    assert len(in_python[1]) > 200
+
+
+@pytest.mark.skipif(line_marks.numbers is None, reason="the accelerator was not built")
+def test_marks_refuse_what_is_no_list_and_no_frame():
+    marks = line_marks.numbers.LineMarks({})
+    for wrong in (
+        lambda: marks.measure([]),
+        lambda: marks.measure(([], ())),
+        lambda: marks.waiting(None),
+        lambda: marks.note("a line"),
+        lambda: marks.tracer(3)(1, 2, 3),
+        lambda: line_marks.numbers.LineMarks([]),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
 
 
 def test_it_takes_less_than_twice_the_run():

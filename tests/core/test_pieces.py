@@ -175,3 +175,21 @@ def test_a_fresh_array_is_found_to_own_its_memory_without_a_search():
 
     called = [name for _, name in calls_of(lambda: cr.grad(writes)(2.0))]
     assert "TracedNumber.__getattr__" not in called
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_all_of_a_vector_read_without_an_index(n):
+    """``x[()]`` is all of ``x``: of a vector of one number it is no number at a place."""
+
+    def f(x):
+        whole = x[()]
+        whole += whole
+        return x * x
+
+    def pulled(x):
+        return cr.vjp(f, x)[1](np.ones_like(x))[0]
+
+    xs = np.arange(1.0, 3 * n + 1).reshape(3, n)
+    np.testing.assert_allclose(cr.vmap(pulled)(xs), 8 * xs)
+    np.testing.assert_allclose(cr.jvp(pulled, (xs[0],), (np.ones(n),))[1], np.full(n, 8.0))
+    np.testing.assert_allclose(cr.vjp(pulled, xs[0])[1](np.ones(n))[0], np.full(n, 8.0))

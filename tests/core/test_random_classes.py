@@ -215,7 +215,7 @@ def numbers_in(y):
     if type(y) in (list, tuple) or (type(y) is np.ndarray and y.dtype == object):
         parts = y.reshape(-1).tolist() if type(y) is np.ndarray else y
         return np.concatenate([np.zeros(0), *map(numbers_in, parts)])
-    return np.ravel(np.asarray(y, float))
+    return np.ravel(np.asarray(y, complex))
 
 
 def program_of(text, cls):

@@ -154,5 +154,7 @@ if special is not None:
     CASES[_ufuncs._zeta] = [case(2.5, 1.4), case(UP + 1, UP)]
     CASES[_ufuncs._lambertw] = [case(0.4 + 0.3j, 0, 1e-8), case(UP + 0.2j, 0, 1e-8)]
     FIXED[_ufuncs._lambertw] = (1, 2)
+    if hasattr(_ufuncs, "_log1mexp"):
+        CASES[_ufuncs._log1mexp] = [case(-2.5), case(-UP)]
     if hasattr(_ufuncs, "_riemann_zeta"):
         CASES[_ufuncs._riemann_zeta] = [case(2.5), case(UP + 1)]

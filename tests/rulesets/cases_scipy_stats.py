@@ -139,6 +139,8 @@ CASES |= {
         case(np.array([[10.0, 20.0], [6.0, 19.0]])),
         case(9 * P, lambda_=0.7),
     ],
+    stats.alexandergovern: [case(X, P[:, 0], P[:, 1])],
+    stats.epps_singleton_2samp: [case(X, P[:, 0])],
     stats.cramervonmises: [case(X, "norm"), case(P[:, 0], "expon")],
     stats.cumfreq: [case(X, 4)],
     stats.relfreq: [case(X, 4)],

@@ -96,6 +96,40 @@ def test_options_that_a_rule_leaves_out(f, t):
     check(f, t, rtol=1e-5, exact=False)
 
 
+GAP = np.where(np.arange(9) == 3, np.nan, 0.0)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        stats.skew, stats.kurtosis, lambda x, **omit: stats.moment(x, 3, **omit),
+        lambda x, **omit: stats.ttest_ind(x, X[9:17], **omit).statistic,
+        lambda x, **omit: stats.ttest_1samp(x, 0.3, **omit).pvalue,
+        lambda x, **omit: stats.hmean(np.exp(x), **omit),
+        lambda x, **omit: np.nansum(stats.zscore(x, **omit) ** 3),
+        stats.circmean, stats.iqr, stats.median_abs_deviation, stats.sem,
+        lambda x, **omit: stats.skew(np.stack([x, X[:9]]), axis=1, **omit),
+    ],
+)  # fmt: skip
+def test_data_with_gaps(f):
+    """Options of SciPy's decorators, which a rule does not know: the copies have them."""
+
+    def omitting(x):
+        return f(x + GAP, nan_policy="omit")
+
+    def kept(x):
+        return f(x[np.isfinite(GAP)], nan_policy="omit")
+
+    check(omitting, X[:9], rtol=1e-5)
+    if np.ndim(omitting(X[:9])) == 0:
+        np.testing.assert_allclose(cr.grad(omitting)(X[:9])[4], cr.grad(kept)(X[:9])[4])
+
+
+def test_trimmed_means():
+    check(lambda x: stats.ttest_ind(x, X[9:20], trim=0.2).statistic, X[:9], rtol=1e-5)
+    check(lambda x: stats.ttest_ind(x, X[9:20], trim=0.2).pvalue, X[:9], rtol=1e-5, exact=False)
+
+
 def test_what_the_source_drops_is_refused_by_the_name_of_the_function():
     def drops(t):
         return source_of(scipy.signal.remez)(5, [0.0, t, 0.3, 0.5], [1, 0])

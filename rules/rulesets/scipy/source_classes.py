@@ -3,7 +3,7 @@
 import functools
 from types import FunctionType
 
-from ... import StandIn, in_a_copy, innermost, refused_by_source
+from ... import AbstractStandIn, StandIn, in_a_copy, innermost, refused_by_source
 
 
 def by_source(cls):
@@ -15,9 +15,28 @@ def by_source(cls):
         for name, member in ((name, following(base, name)) for name in vars(base))
         if member is not None
     }
+    return stand_in(cls, StandIn, members)
+
+
+def of_its_source(cls):
+    """Return a stand-in for an abstract class, whose objects are of the class in an adopted copy.
+
+    Its bases see traced values as well, and what its methods make.
+    """
+
+    def __new__(asked, *args, **kwargs):  # noqa: N807
+        if asked is not made:  # a class of the user's, of SciPy's own methods
+            return cls.__new__(asked, *args, **kwargs)
+        return in_a_copy(cls)(*args, **kwargs)
+
+    made = stand_in(cls, AbstractStandIn, {"__new__": __new__})
+    return made
+
+
+def stand_in(cls, metaclass, members):
     doc = f"``{cls.__module__}.{cls.__name__}``, which sees traced values."
     about = {"__doc__": doc, "__module__": __name__}
-    made = StandIn(cls.__name__, (cls,), {**members, **about})
+    made = metaclass(cls.__name__, (cls,), {**members, **about})
     globals()[cls.__name__] = made  # where pickle finds it
     return made
 

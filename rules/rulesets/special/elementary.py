@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 from scipy import special
+from scipy.special import _ufuncs
 
 from ... import non_differentiable, scalar_rule
 from .tools import or_one, quotient
@@ -55,6 +56,8 @@ scalar_rule(special.expit,     lambda y, x: y * special.expit(-x))
 scalar_rule(special.logit,     lambda _, x: 1 / (x * (1 - x)))
 scalar_rule(special.log_expit, lambda _, x: special.expit(-x))
 # fmt: on
+if hasattr(_ufuncs, "_log1mexp"):  # log(1 - exp(x)), which distributions call since SciPy 1.16
+    scalar_rule(_ufuncs._log1mexp, lambda _, x: -1 / np.expm1(-x))
 
 
 # ---- losses ----

@@ -120,6 +120,17 @@ def items_outermost(block: Any) -> Any:
     return laid_out(block, (0, *[axis + 1 for axis in inner]))
 
 
+def items_as(block: Any, one: Any) -> Any:
+    """Return a block whose items have the memory order of ``one``, an item as NumPy makes it."""
+    plain, one = bare(block), bare(one)
+    if type(plain) is not np.ndarray or type(one) is not np.ndarray or one.ndim < 2:
+        return block
+    axes = axes_of(one)
+    if plain.size == 0 or axes_of(plain[0]) == axes:
+        return block
+    return laid_out(block, (0, *[axis + 1 for axis in axes or range(one.ndim)]))
+
+
 def check_axes(axes: Axes, name: str) -> None:
     """Refuse what is no axis.
 

@@ -50,7 +50,7 @@ from ..rules.tracing.views import (
     view_by,
 )
 from ..rules.tracing.writing import is_fresh
-from .axes import items_outermost
+from .axes import items_as, items_outermost
 from .batch_values import BatchValues
 from .batched import BatchedArray, BatchedNumber
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
@@ -215,9 +215,8 @@ class BatchCalls(BatchValues):
         if f is np.ravel and type(y) is Block and not bare(y.values)[0].flags.c_contiguous:
             y = Block(np.copy(y.values))  # where a reshaped array would be a view, ravel copies
         if type(y) is Block:
-            outermost = items_outermost(y.values)
-            if outermost is not y.values and not _is_view(y.values, args):
-                y = Block(outermost)
+            if not _is_view(y.values, args):
+                y = Block(self.ordered(items_outermost(y.values), f, args, kwargs))
             batched = self._of(y.values, f, args, kwargs, reduces or isinstance(f, np.ufunc))
             for x in args if type(batched) is BatchedArray else ():
                 if type(x) is BatchedArray and batched.block is x.block:
@@ -226,6 +225,14 @@ class BatchCalls(BatchValues):
             batched = map_leaves(lambda x: self.wrap(x.values) if type(x) is Block else x, y)
         self.tie(batched, f, args, kwargs)
         return batched
+
+    def ordered(self, block: Any, f: Function, args: tuple, kwargs: dict) -> Any:
+        """Return a block in the memory order that ``f`` gives the result of an item."""
+        plain = isinstance(f, np.ufunc) or len(shape_of(block)) < 3
+        if plain or not any(type(x) is BatchedArray and _is_reordered(x.block) for x in args):
+            return block
+        with np.errstate(all="ignore"):
+            return items_as(block, f(*self.samples(args), **self.samples(kwargs)))
 
     def _of(self, block: Any, f: Function, args: tuple, kwargs: dict, numbers: bool) -> Any:
         if len(shape_of(block)) > 1:
@@ -284,7 +291,7 @@ class BatchCalls(BatchValues):
             return first
         if dtype_of(first) is None and not isinstance(first, bool | int):
             return first  # a text, None: the same for all, since it is a part of the structure
-        block = np.stack(results)
+        block = items_as(np.stack(results), first)
         array = isinstance(first, _array) or type(getattr(first, "block", None)) is BatchedArray
         return self.array(block) if array else self.wrap(block, type(value(first)) in OF_PYTHON)
 
@@ -339,6 +346,12 @@ def is_shared(y: Any, x: Any) -> bool:
 
 def _is_view(y: Any, args: tuple) -> bool:
     return any(type(x) is BatchedArray and is_shared(y, x.block) for x in args)
+
+
+def _is_reordered(block: Any) -> bool:
+    """Say whether the items of a block are arrays in another order than C."""
+    plain = bare(block)
+    return type(plain) is _array and plain.ndim > 2 and not plain.flags.c_contiguous
 
 
 def _structure(y: Any) -> Any:

@@ -34,7 +34,7 @@ def select(condlist, choicelist, default=0):
     y = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         y = np.where(condition, choice, y)
-    return y
+    return np.copy(y, order="C") if np.ndim(y) > 1 else y
 
 
 @composed(np.choose)
@@ -153,6 +153,8 @@ def mean_of_ties(t, ties):
 
 def inverse(order):
     """The permutation that undoes ``order``, in lanes."""
+    if type(order) is not np.ndarray:  # of a batch
+        return np.argsort(order, axis=-1)
     y, places = np.empty_like(order), np.arange(order.shape[-1])
     if order.ndim == 1:
         y[order] = places

@@ -1,10 +1,12 @@
 """Roots and minima of functions of one number, for each entry of an array (since SciPy 1.15)."""
 
+import importlib
 from typing import Any
 
 import numpy as np
 from scipy.optimize import elementwise
 
+from .... import adjusted
 from ...functions.implicit import entrywise
 from ..traced_objects import by_position
 from .calls import Solved, SolverCall, follows
@@ -20,9 +22,10 @@ REFUSED = {
 
 def solved_by(call: SolverCall) -> Solved:
     """Return the call as solved, whose further arguments have places, and no names."""
-    if "f" in call:
-        call["f"], call["args"] = by_position(call.own, call["f"], call.args, call)
-    return Solved(call, "f")
+    name = "f" if "f" in call else "func"
+    if name in call:
+        call[name], call["args"] = by_position(call.own, call[name], call.args, call)
+    return Solved(call, name)
 
 
 def find_root(call: SolverCall) -> Any:
@@ -45,6 +48,23 @@ def find_minimum(call: SolverCall) -> Any:
     return TracedResult(solved.answer, x=x, f_x=Later(lambda: solved.f(x, *solved.args)))
 
 
+def find_bracket(call: SolverCall) -> Any:
+    return solved_by(call).answer
+
+
+def solved_by_rules(names: dict[str, Any]) -> None:
+    """Let copies of SciPy's modules, as those of distributions, ask the rules above."""
+    for name, body in {
+        "_chandrupatla": find_root,
+        "_chandrupatla_minimize": find_minimum,
+        "_bracket_root": find_bracket,
+        "_bracket_minimum": find_bracket,
+    }.items():
+        if name in names:
+            names[name] = follows(vars(importlib.import_module(names["__name__"]))[name], body)
+
+
+adjusted["scipy.optimize._chandrupatla"] = adjusted["scipy.optimize._bracket"] = solved_by_rules
 INSTEAD = {
     "find_root": follows(elementwise.find_root, find_root),
     "find_minimum": follows(elementwise.find_minimum, find_minimum),

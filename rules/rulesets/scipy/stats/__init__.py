@@ -5,7 +5,16 @@ from typing import Any
 from scipy import stats
 
 from ...special import ufuncs  # first: they load each other
-from . import distances, inference, multivariate, order, powers, samples, shape_tests
+from . import (
+    distances,
+    distribution_objects,
+    inference,
+    multivariate,
+    order,
+    powers,
+    samples,
+    shape_tests,
+)
 from .continuous import CONTINUOUS
 from .density import gaussian_kde
 from .discrete import DISCRETE
@@ -26,6 +35,7 @@ INSTEAD |= {
     if isinstance(own, type(stats.dirichlet).__mro__[1])
 }
 INSTEAD["gaussian_kde"] = gaussian_kde
+INSTEAD |= distribution_objects.INSTEAD
 
 
 def named(name: str) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, composed, is_traced, value, with_values
+from .... import array_of, composed, is_traced, source_of, value, with_values
 from .samples import centred, floats, in_one_axis, kurtosis, mean, skew, variance
 
 
@@ -110,11 +110,14 @@ def tested_means(gap, v1, n1, v2, n2, equal_var, alternative):
 @composed(stats.ttest_ind, value="own")
 def ttest_ind(a, b, axis=0, equal_var=True, permutations=None, random_state=None,
               alternative="two-sided", trim=0, method=None):  # fmt: skip
-    if trim or permutations or method is not None:
+    if permutations or method is not None:
         raise MissingRuleError(
-            f"scipy.stats.ttest_ind has no rule for trimmed or resampled data, in {user_line()}.\n"
-            "  leave out trim, permutations and method"
+            f"scipy.stats.ttest_ind has no rule for resampled data, in {user_line()}.\n"
+            "  leave out permutations and method"
         )
+    if trim:
+        given = {"axis": axis, "equal_var": equal_var, "alternative": alternative, "trim": trim}
+        return source_of(stats.ttest_ind)(a, b, **given)
     a, b = in_one_axis(a, axis), in_one_axis(b, axis)
     n1, n2 = np.shape(a)[-1], np.shape(b)[-1]
     v1, v2 = variance(a, 1), variance(b, 1)

@@ -17,13 +17,9 @@ BY_REASON = {
         "fit goodness_of_fit ppcc_max ppcc_plot",
     ("it calls functions with samples of its own", "the gradient of the statistic"): """
         bootstrap monte_carlo_test multiscale_graphcorr permutation_test power sobol_indices""",
-    ("it is of distributions that see no traced values", "stats.norm or another distribution"): """
-        abs exp log make_distribution order_statistic truncate Normal Uniform Logistic Binomial
-        Mixture""",
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
-        alexandergovern anderson_ksamp dunnett epps_singleton_2samp ks_1samp kstest shapiro
-        tukey_hsd""",
+        anderson_ksamp dunnett ks_1samp kstest shapiro tukey_hsd""",
 }  # fmt: skip
 REFUSED = {
     name: why for why, names in BY_REASON.items() for name in names.split() if hasattr(stats, name)
@@ -31,8 +27,9 @@ REFUSED = {
 by_source(
     stats,
     """
-    anderson bayes_mvs binned_statistic binned_statistic_2d binned_statistic_dd
-    boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq mvsdist probplot quantile
+    alexandergovern anderson bayes_mvs binned_statistic binned_statistic_2d binned_statistic_dd
+    boxcox_normmax boxcox_normplot chi2_contingency cramervonmises cumfreq epps_singleton_2samp
+    mvsdist probplot quantile
     relfreq trim1 trimboth yeojohnson_normmax yeojohnson_normplot
     """,
 )

@@ -62,14 +62,15 @@ class LineTimes:
     def parts(self, cotangents: Cotangents, inputs: int) -> Iterator[tuple[int, Back | None]]:
         """Yield the first entry of each part of a sweep, the last part first, with its line.
 
-        Of a line that comes often one part in 64 is by itself, and some 32 at least, drawn at
+        Of a line that comes often one part in 128 is by itself, and some 32 at least, drawn at
         random. Those between are one part without a line: a part may be shorter than a reading.
         """
         count = len(cotangents.entries)
         positions, lines = self.clock.marks_of(cotangents.tape)
         positions = np.maximum(positions, inputs)
         sizes = np.diff(positions, append=count)
-        positions, lines, sizes = (x[sizes > 0] for x in (positions, lines, sizes))
+        with_entries = np.flatnonzero(sizes)
+        positions, lines, sizes = (x.take(with_entries) for x in (positions, lines, sizes))
         counts, entries = np.bincount(lines), np.bincount(lines, sizes)
         for line in np.flatnonzero(counts).tolist():
             self.back[line].parts += int(counts[line])

@@ -114,6 +114,10 @@ tables: dict[type, Table] = {}
 
 # By the name of a module that copies an array to keep it: what it is given in its place, or None.
 keepers: dict[str, Callable[[Any], Any]] = {}
+# Attributes that an array has to one module: its name and theirs, and what they are of the array.
+asked_by: dict[tuple[str, str], Callable[[Any], Any]] = {}
+# By library: from a function that it compiled to what its adopted module has in its place, or None.
+compilers: dict[str, Callable[[Any], Any]] = {}
 
 
 def table_of(cls: type) -> Table | None:

@@ -12,7 +12,8 @@ import pytest
 import chainrules as cr
 
 # What needs a library of an extra: their examples run where that is there.
-OPTIONAL = {f"chainrules.interop.{name}": name for name in ("casadi", "jax", "pytensor", "torch")}
+OTHERS = ("casadi", "jax", "numexpr", "pytensor", "torch")
+OPTIONAL = {f"chainrules.interop.{name}": name for name in OTHERS}
 OPTIONAL |= {f"chainrules.interop.units.{name}": name for name in ("astropy", "unyt")}
 OPTIONAL |= {
     f"chainrules.interop.autograd.{name}": "autograd"

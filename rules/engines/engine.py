@@ -40,15 +40,16 @@ from ..tracing.classes.own_classes import (
 )
 from ..tracing.classes.own_numbers import number_in, turn_of
 from ..tracing.foreign_errors import explain
-from ..tracing.funnel import array_of, body, call, getitem
+from ..tracing.funnel import array_of, call, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
-from ..tracing.no_rule import missing_rule, runs_in_python
+from ..tracing.no_rule import missing_rule, run_in_python
 from ..tracing.object_arrays import (
     OBJECT,
     as_numbers,
     entrywise,
     healed,
     healed_call,
+    holds_arrays,
     is_object_array,
     own_class_error,
     refuse_objects,
@@ -248,6 +249,8 @@ class Engine(Level):
             number = b is other and issubclass(type_under(a), np.generic)
             return entrywise(ufunc if number else operation, (a, b), {})
         elif is_object_array(other):
+            if holds_arrays(other):
+                return entrywise(operation, (a, b), {})
             return self.binary(ufunc, operation, as_numbers(a), as_numbers(b))
         elif isinstance(other, list | tuple):
             return self.binary(ufunc, operation, *map(array_of, (a, b)))
@@ -291,8 +294,9 @@ class Engine(Level):
         if isinstance(rule, Kind):
             return rule.answer(self, f, args, kwargs, settings)
         if rule is None or rule is OPTED_OUT:
-            if runs_in_python(f):
-                return healed(body(f)(*args, **kwargs))
+            run = run_in_python(f)
+            if run is not None:
+                return healed(run(*args, **kwargs))
             raise missing_rule(self.table.name, f, args, kwargs, self)
         if has_lists(args):
             args = with_arrays(f, args)

@@ -7,6 +7,7 @@ is there to be read. Nothing but texts depends on it.
 
 import ast
 import dis
+import inspect
 import itertools
 import linecache
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...config import user_frame
+from ..known_classes import library_of
 from ..loading import imported
 
 # Modules whose globals see traced values: how often each was adopted, by the id of its globals.
@@ -32,16 +34,16 @@ FAMILIES = (
 # Packages whose adoption was tried, and does not help; and what to write in their place.
 INSTEAD_OF_ADOPTION = {
     "matplotlib": "draw the plain number: plt.plot(cr.value(x)), which needs no derivative",
-    "pandas": "take the numbers out, s.to_numpy(), and go on with NumPy's functions: this step of "
-    "pandas is compiled, and needs plain numbers; most windows do "
-    "not after cr.adopt('pandas.core.window'), and are np.lib.stride_tricks."
-    "sliding_window_view(s.to_numpy(), n) else; a DataFrame is made of Series: {'a': pd.Series(x)}",
+    "pandas": 'cr.adopt("pandas.core.window"), where it is rolling, expanding or ewm: this step of '
+    "pandas is compiled, and needs plain numbers;\n  else take the numbers out, s.to_numpy(), and "
+    "go on with NumPy's functions: np.lib.stride_tricks.sliding_window_view(s.to_numpy(), n)",
     "polars": "take the numbers out, df['a'].to_numpy(), and go on with NumPy's functions: polars "
     "computes in Rust, with plain numbers",
     "unyt": "write x * unit, in place of unyt_array(x, unit), and q.to(unit) of a quantity",
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
     'needs plain numbers; interp at plain points does not after cr.adopt("xarray.core.missing")',
 }
+OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})  # types of functions
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
     "atan2": "arctan2", "atanh": "arctanh", "fsum": "sum", "dist": "linalg.norm", "pow": "power",
@@ -66,8 +68,15 @@ def asked() -> tuple[str, str] | None:
         return f"`{text} = ...`", _instead_of_write(node, frame)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return text, "write f'{x:f}', which shows a traced number, too"
+    if isinstance(node, ast.BinOp) and _is_sparse(_resolved(node.left, frame)):
+        of_ours = f"chainrules.scipy.sparse.csr_array({ast.unparse(node.left)})"
+        return text, f"write {of_ours}, once, in place of the matrix of SciPy's"
     instead = _instead_of_call(node, frame) if isinstance(node, ast.Call) else None
     return None if instead is None else (text, instead)
+
+
+def _is_sparse(x: object) -> bool:
+    return type(x).__module__.startswith("scipy.sparse")
 
 
 def updated() -> str:
@@ -131,6 +140,16 @@ def _bound(node: ast.expr, frame: FrameType) -> str:
 
 def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
     called, names = _resolved(node.func, frame), frame.f_globals
+    made = _number_class(node, called, frame)
+    if made is not None:
+        return (
+            f"{made.__name__} derives from a number of Python's, which has no room for a "
+            "derivative: let it keep x in an attribute;\n  or differentiate a function f that "
+            'makes one as cr.primitive(f, derivative="finite-difference")'
+        )
+    under = inspect.unwrap(called) if callable(called) else called
+    if type(under).__name__ in OF_CYTHON:
+        return _rule_for(ast.unparse(node.func), under.__name__)
     name, home = getattr(called, "__name__", ""), getattr(called, "__module__", None) or ""
     library, _, rest = home.partition(".")
     if called in (float, complex):
@@ -160,6 +179,14 @@ def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
     if isinstance(called, BuiltinFunctionType) and library and library != "builtins":
         return _rule_for(ast.unparse(node.func), name)
     return None
+
+
+def _number_class(node: ast.Call, called: Any, frame: FrameType) -> Any:
+    """Return the class, derived from one of Python's numbers, that a call makes an object of."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "__new__" and node.args:
+        called = _resolved(node.args[0], frame)  # float.__new__(cls, x)
+    own = isinstance(called, type) and issubclass(called, (float, int, complex))
+    return called if own and library_of(called) not in ("builtins", "numpy") else None
 
 
 def _called_through(node: ast.Call, frame: FrameType) -> str:

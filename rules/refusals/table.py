@@ -149,7 +149,7 @@ REFUSALS = {
     # ---- objects, classes, containers ----
     "nested objects": Refusal(
         "CR116",
-        LostDerivativeError,
+        OwnClassError,
         "an array of objects that are arrays cannot be followed with traced numbers, in {line}.",
         "make it a list; or one array: np.stack, np.concatenate",
     ),
@@ -186,13 +186,6 @@ REFUSALS = {
         LostDerivativeError,
         "{name} of a column that holds a traced array has no rule, in {line}.",
         "take the numbers out, s.to_numpy(), and write it in NumPy's functions",
-    ),
-    "array kept by a table": Refusal(
-        "CR122",
-        LostDerivativeError,
-        "a {cls} of pandas was given a traced array with copy=False, in {line}, and takes it for "
-        "one of NumPy's.",
-        "leave out copy=False: then it holds a column, which is traced",
     ),
     "write into a column": Refusal(
         "CR123",
@@ -324,8 +317,8 @@ REFUSALS = {
         "{made}use the result instead: y = np.{name}(...), or a = a {operator} x instead of "
         "a {operator}= x; or make the array a traced one: np.zeros_like(x), or in an adopted "
         "module a = np.copy(a)\n"
-        "  an array kept in an object (self.a += x) is one of chainrules.numpy, if the object is "
-        "made inside the differentiated function",
+        "  one that is given, or kept in an object (self.a += x), is made inside the "
+        "differentiated function by chainrules.numpy: cr.numpy.array(a)",
     ),
     "stand-in written by at": Refusal(
         "CR144",

@@ -126,10 +126,11 @@ def refuse_two_precisions(x: Value, y: Value) -> None:
 
 
 # NumPy says that the imaginary part of an object array is 0, and asks nobody.
-_lose_complex = lost(
+_lose_complex = lost_to(
     "np.array, np.asarray or a function that is not NumPy's, of complex numbers,",
     "write cr.array([z, w]) or np.stack([z, w]) instead of np.array([z, w]); z itself instead of "
     "np.asarray(z)",
+    number=False,
 )
 
 

@@ -158,7 +158,12 @@ _WRITE = {
         "a sparse matrix as one of chainrules.scipy.sparse: csr_array(A) @ x; what an adopted "
         "module keeps is one"
     ),
-    "unknown type object": "NumPy's functions in place of numexpr.evaluate, which runs in C",
+    "unknown type object": (
+        "cr.adopt of the module that calls numexpr.evaluate, which runs in C; or NumPy's functions"
+    ),
+    "returned non-float": (
+        "q.__float__() in place of float(q); or adopt the module of that line, which keeps it"
+    ),
     "object expected; got": (
         "a rule for it, as mypyc compiled it: a function of Python that calls it, with "
         "@cr.primitive and @cr.rrule; or install the package from its source, uncompiled"

@@ -13,7 +13,7 @@ import numpy as np
 from ...config import MissingRuleError, user_line
 from ..annotations import Function, Value
 from ..containers import children
-from ..known_classes import library_of
+from ..known_classes import compilers, library_of
 from ..refusals.table import refusal
 from ..signatures import name_of
 from .conversions import describe
@@ -40,6 +40,17 @@ def runs_in_python(f: Function) -> bool:
     return any(
         isinstance(vars(base).get("__call__"), types.FunctionType) for base in type(f).__mro__
     )
+
+
+def run_in_python(f: Function) -> Any:
+    """Return the Python that runs for ``f``, which has no rule, on traced values; None without any.
+
+    What numba compiled may have been taken from its module before that was adopted.
+    """
+    if runs_in_python(f):
+        return body(f)
+    python_of = compilers.get(library_of(type(f)))
+    return None if python_of is None else python_of(f)
 
 
 def captures_inner(y: Value, level: Level) -> bool:

@@ -226,7 +226,8 @@ class TracedNumber(Traced):
     # It is equal to numbers seen before, of which a memo would give back plain results.
     __hash__ = lost(
         "a key of a dict or a set, or an argument of a function with a cache,",
-        "call the function under its cache (f.__wrapped__)",
+        "call the function under its cache (f.__wrapped__); in place of a dict, whose keys with "
+        "one value are one, keep a list of pairs",
     )
 
     __bool__, __round__ = _plainly(bool), _plainly(round)

@@ -65,10 +65,9 @@ def _healed_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         given = map_leaves(without_masks, given)
         for x in filter(is_of_its_own, iterate_leaves(given)):
             raise own_class_error(x)
-    given = healed(given)
-    for x in filter(is_object_array, iterate_leaves(given)):
-        refuse_arrays(x)
-    return given
+    for x in filter(holds_arrays, iterate_leaves(given)):
+        raise own_class_error(x)
+    return healed(given)
 
 
 def read_call(f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -208,7 +207,9 @@ def is_of_numbers(x: np.ndarray) -> bool:
 
 
 def own_class_error(array: np.ndarray) -> OwnClassError:
-    """Return the error of an array of a class of its own, with or beside traced numbers."""
+    """Return the error of an array of a class of its own, or of arrays, beside traced numbers."""
+    if type(array) is np.ndarray:
+        return refusal("nested objects")
     what = "that holds traced numbers" if array.dtype is OBJECT else "beside traced values"
     masked = is_masked_array(array)
     instead = "np.ma.filled(m, ...), or np.where of its mask" if masked else "np.asarray(x) of it"
@@ -221,7 +222,8 @@ def entrywise(f: Function, args: tuple, kwargs: dict) -> Any:
     An array of a class of its own may mean another thing by what is done to it, so that NumPy does
     what it does: with the entries, by Python's operators, and with what the class says of them.
     """
-    own = next(filter(is_of_its_own, iterate_leaves((args, kwargs))))
+    leaves = iterate_leaves((args, kwargs))
+    own = next(x for x in leaves if is_of_its_own(x) or holds_arrays(x))
     if not isinstance(f, np.ufunc) and not (getattr(f, "__module__", None) or "").startswith(
         ("numpy", "_operator")
     ):
@@ -284,15 +286,13 @@ def refuse_nested(y: Any) -> None:
                 waiting.append(part)
 
 
-def refuse_arrays(x: np.ndarray) -> None:
-    """Refuse an array of objects that are arrays, which meets a traced value.
+def holds_arrays(x: Value) -> bool:
+    """Say whether ``x`` is an array of objects that are arrays of numbers, of whatever shapes.
 
-    Raises
-    ------
-    LostDerivativeError
+    NumPy computes with it entry by entry, by Python's operators, as it does without traced values.
     """
-    if any(map(_is_nested, x.reshape(-1).tolist())):
-        raise refusal("nested objects")
+    entries = x.reshape(-1).tolist() if is_object_array(x) else ()
+    return any(_is_nested(part) and not is_object_array(part) for part in entries)
 
 
 def _is_nested(part: object) -> bool:
@@ -409,7 +409,8 @@ def as_numbers(x: Value) -> Any:
         return x
     y = healed(x)
     if y is x:
-        refuse_arrays(x)
+        if any(map(_is_nested, x.reshape(-1).tolist())):
+            raise refusal("nested objects")
         y = np.array(x.reshape(-1).tolist() or np.zeros(0)).reshape(x.shape)
         if y.dtype is OBJECT:
             raise ArgumentTypeError(

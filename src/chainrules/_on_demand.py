@@ -9,7 +9,7 @@ import numpy
 
 from .config import UnknownNameError
 from .rules import loading
-from .rules.known_classes import forms, keepers, late
+from .rules.known_classes import asked_by, compilers, forms, keepers, late
 from .rules.table.compositions import copies
 from .rules.tracing.array_api import mirrors
 
@@ -71,9 +71,12 @@ for _package in ("astropy", "unyt"):
 for _module in ("series", "construction", "internals.construction"):
     keepers[f"pandas.core.{_module}"] = _at("interop.pandas", "kept")
 keepers["pandas.core.indexes.base"] = _at("interop.pandas", "kept_by_index")
+asked_by["pandas.core.construction", "_typ"] = _at("interop.pandas", "kind_of_column")
+asked_by["pandas.core.construction", "_values"] = _at("interop.pandas", "kept_uncopied")
 keepers["dask.array.core"] = _at("rules.engines.buffers", "plain_copy")
 mirrors[numpy] = lambda: loading.imported(f"{__package__}.numpy")
 copies["scipy"] = _at("_sources", "source_of")
+compilers["numba"] = _at("_adopted.mirrors", "python_of")
 forms["jax"] = _at("interop.pytrees", "form_of_pytree")
 # What engines ask; and then, so that they may replace rules of ours, the packages.
 loading.needed += [_rulesets, _rules_of_packages]

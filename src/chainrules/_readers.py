@@ -24,6 +24,7 @@ from .rules.tracing.object_arrays import (
     array_shown_by,
     entries_of,
     healed,
+    holds_arrays,
     is_object_array,
     is_plain,
     unmasked,
@@ -55,7 +56,9 @@ _LISTS = frozenset({list, tuple})
 def _read(x: Any) -> Any:
     """Return a list that stands for an array as that, where something in it is traced."""
     if isinstance(x, np.ndarray):
-        return x if x.dtype.kind != "O" else healed(x) if type(x) is np.ndarray else unmasked(x)
+        if x.dtype.kind != "O" or holds_arrays(x):
+            return x
+        return healed(x) if type(x) is np.ndarray else unmasked(x)
     return x if is_plain(x) or innermost((x,)) is None or not _is_numeric(x) else array_of(x)
 
 
@@ -67,6 +70,8 @@ def _numbers_of(x: Any) -> Any:
 
 
 def _read_each(xs: Any) -> Any:
+    if holds_arrays(xs):
+        return [*xs]  # as NumPy does
     return [_read(x) if type(x) in _LISTS else x for x in xs] if type(xs) in _LISTS else _read(xs)
 
 

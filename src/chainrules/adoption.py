@@ -12,27 +12,20 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType, TracebackType, WrapperDescriptorType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
-import numpy as np
-
-from ._adopted.compiled_functions import is_compiled, of_cached, of_compiled
-from ._adopted.held import CACHED, Undo, adopt_functions, answers, made_anew
+from ._adopted.called_names import CalledNames
+from ._adopted.held import Undo, adopt_functions, answers, home_of
 from ._adopted.kept import KeptFunctions
-from ._numbers import BUILTINS, METHODS, SCALARS
+from ._adopted.mirrors import held_mirror_of, mirror_of
+from ._numbers import BUILTINS
 from .config import ArgumentValueError, MissingPackageError
 from .rules.refusals.remedies import adopted
 
-# Modules of other packages, and ours that show what is in them to traced values.
-_OF_PACKAGES = {
-    "pandas._libs.window.aggregations": ".interop.pandas.windows",
-    "pandas._libs.algos": ".interop.pandas.conversions",
-    "dask.array.core": ".interop.dask",
-}
 # Packages whose compiled parts, or whose own walks, take no buffers.
 _NEEDLESS = {
     "pandas": "its tables hold traced columns as they are; for rolling windows adopt "
@@ -40,110 +33,6 @@ _NEEDLESS = {
     "unyt": "its quantities hold traced numbers as they are; write x * unit, in place of "
     "unyt_array(x, unit)",
 }
-
-
-# ---- which mirror shows what --------------------------------------------------------------------
-
-
-def mirror_of(part: Any) -> Any:
-    """Return what an adopted module has in place of ``part``; None where that stays."""
-    home = part.__name__ if isinstance(part, ModuleType) else _module_of(part)
-    if home in _OF_PACKAGES:
-        ours = importlib.import_module(_OF_PACKAGES[home], __package__)
-        shown = ours if isinstance(part, ModuleType) else _shown_by(ours, part)
-        if shown is not None:
-            return shown
-    if type(part) is WrapperDescriptorType:
-        return METHODS.get(part)
-    if type(part) is np.vectorize:
-        return _numpy().vectorize_of(part, mirror_of)
-    if isinstance(part, FunctionType):
-        again = made_anew(part)
-        if again is not None:
-            return again
-    library, _, rest = home.partition(".")
-    if library == "scipy":
-        return _mirror_in_scipy(part, rest.partition(".")[0])
-    if is_compiled(part):
-        return of_compiled(part, mirror_of)
-    if type(part) is CACHED:
-        return of_cached(part)
-    if type(part) is np.random.Generator:
-        return _numpy().random.default_rng(part)  # of the same stream
-    if home.startswith("numpy.testing"):
-        return _mirrors_of("numpy.testing").get(id(part))
-    if library in ("numpy", "math", "cmath"):
-        return _mirrors_of(library).get(id(part))
-    return None
-
-
-def _shown_by(ours: ModuleType, part: Any) -> Any:
-    """Return what our module shows in place of a function or class of another package."""
-    name = getattr(part, "__name__", None)
-    return vars(ours).get(name) if isinstance(name, str) else None
-
-
-def held_mirror_of(part: Any) -> Any:
-    """As ``mirror_of``, of what a function holds as a value: a type of numbers stays that."""
-    return None if isinstance(part, type) and part in SCALARS else mirror_of(part)
-
-
-def _numpy() -> Any:
-    return importlib.import_module(".numpy", __package__)
-
-
-def _module_of(part: Any) -> str:
-    for home in (getattr(part, "__module__", None), type(part).__module__):
-        if isinstance(home, str):  # and no property of that name
-            return home
-    return ""
-
-
-_known: dict[str, dict[int, Any]] = {}  # of each mirrored module, by the originals
-
-
-def _mirrors_of(name: str) -> dict[int, Any]:
-    """Return the mirrors of a module and of what is in it, by the ids of the originals."""
-    if name not in _known:
-        original = importlib.import_module(name)
-        mirror = importlib.import_module(f".{name}", __package__)
-        _known[name] = dict(_pairs(original, mirror))
-    return _known[name]
-
-
-def _pairs(original: ModuleType, mirror: ModuleType) -> Iterator[tuple[int, Any]]:
-    yield id(original), mirror
-    for name, shown in vars(mirror).items():
-        part = vars(original).get(name)
-        if part is None or part is shown or name.startswith("_"):
-            continue
-        if not isinstance(part, ModuleType):
-            yield id(part), shown
-        elif part.__name__.startswith(original.__name__) and isinstance(shown, ModuleType):
-            yield from _pairs(part, shown)
-
-
-def _mirror_in_scipy(part: Any, family: str) -> Any:
-    from . import scipy as shown
-
-    if not family:
-        return shown
-    homes = [f"scipy.{name}" for name in shown.FOLLOWED if name.partition(".")[0] == family]
-    homes = [home for home in homes if home in sys.modules]
-
-    def ours_of(part: Any) -> Any:
-        found = (_mirrors_of(home).get(id(part)) for home in homes)
-        return next((mirror for mirror in found if mirror is not None), None)
-
-    mirror = ours_of(part)
-    if mirror is not None or not homes:
-        return mirror
-    from .scipy._faces import face_of
-
-    return face_of(part, ours_of)
-
-
-# ---- adopted modules ----------------------------------------------------------------------------
 
 _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child has none of the threads that might hold it
@@ -163,10 +52,11 @@ def _adopt_functions(names: dict) -> None:
         undo[:0] = adopt_functions(names, held_mirror_of, _SHOWN)
 
 
-def _adopt_globals(names: dict) -> None:
+def _adopt_globals(names: dict, called: CalledNames) -> list[dict]:
+    """Adopt the globals of a module; return those that it ran code in and that are no module's."""
     with _lock:
         _, changes, undo = _changes[id(names)]
-        kept = KeptFunctions(names.get("__name__", ""), held_mirror_of)
+        kept = KeptFunctions(home_of(names), held_mirror_of, called)
         undo[:0] = [kept.take_back]
         for name, part in list(names.items()):
             if name.startswith("__"):
@@ -181,6 +71,7 @@ def _adopt_globals(names: dict) -> None:
             if name not in names:
                 names[name] = number
                 changes.append((name, _MISSING, number))
+        return kept.namespaces
 
 
 def _release(names: dict) -> None:
@@ -256,8 +147,9 @@ class Adoption:
         for names in new:
             self._modules.append(names)
             _adopt_functions(names)  # of all, before others are given what was made of them
+        called = CalledNames([names for names, *_ in _changes.values()])
         for names in new:
-            _adopt_globals(names)
+            self._add(*_adopt_globals(names, called))
 
     def _modules_of(self, module: str | ModuleType | FunctionType) -> list[dict]:
         if isinstance(module, FunctionType):

@@ -245,11 +245,6 @@ def total(x):
 
 cr.grad(total)(np.array([1.0, np.nan, 2.0, 4.0]))
 """,
-    "CR122": """
-import pandas as pd
-
-cr.jvp(lambda x: pd.Series(x), (np.ones(3),), (np.ones(3),))
-""",
     "CR123": """
 import pandas as pd
 

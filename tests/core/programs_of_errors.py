@@ -255,11 +255,6 @@ def total(x):
 
 cr.grad(total)(np.array([1.0, np.nan, 2.0, 4.0]))
 """,
-    "CR122": """
-import pandas as pd
-
-cr.jvp(lambda x: pd.Series(x, copy=False), (np.ones(3),), (np.ones(3),))
-""",
     "CR123": """
 import pandas as pd
 

@@ -397,4 +397,6 @@ def test_vectorized_functions_that_were_there_see_traced_values(x):
         found, gradient = cr.value_and_grad(made.f)(x)
         assert (found, np.sum(gradient)) == pytest.approx((value, expected))
         assert cr.jvp(made.f, (x,), (np.ones_like(x),))[1] == pytest.approx(expected)
+        assert cr.vmap(made.f)(np.stack([x, x])) == pytest.approx([value, value])
+        assert cr.compile(made.f)(x) == pytest.approx(value)
     assert (made.bend, made.POWERS["cube"]) == before

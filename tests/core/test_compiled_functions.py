@@ -58,6 +58,60 @@ def test_what_is_compiled_by_numba_after_the_adoption_sees_traced_values():
         )
 
 
+def test_ufuncs_of_numba_taken_from_a_module_before_its_adoption_run_in_python():
+    pytest.importorskip("numba")
+    made = module_of(
+        """
+        import math
+        from numba import vectorize
+
+        @vectorize
+        def enthalpy(t, w):
+            return 1.006 * t + w * math.sqrt(2501.0 + 1.86 * t)
+        """,
+        "adopted_before",
+    )
+    taken = made.enthalpy
+    t = np.array([20.0, 25.0])
+    with cr.adopt(made):
+        assert cr.grad(taken)(25.0, 0.5) == cr.grad(made.enthalpy)(25.0, 0.5)
+        np.testing.assert_array_equal(
+            cr.grad(lambda t: np.sum(taken(t, 0.5)))(t), cr.vmap(cr.grad(taken), (0, None))(t, 0.5)
+        )
+        np.testing.assert_allclose(cr.compile(cr.grad(taken))(25.0, 0.5), cr.grad(taken)(25.0, 0.5))
+    with pytest.raises(cr.MissingRuleError, match="compiled by numba"):
+        cr.grad(taken)(25.0, 0.5)
+
+
+def test_functions_of_numba_run_in_python_in_batches_and_recordings():
+    pytest.importorskip("numba")
+    made = module_of(
+        """
+        import numpy as np
+        from numba import njit, vectorize
+
+        @njit
+        def square(x, y):
+            return x * x + y[0]
+
+        @vectorize
+        def cube(x):
+            return x**3
+
+        def f(x):
+            y = np.zeros(3)
+            y[0] = 2.0
+            return square(x, y) + cube(x)
+        """,
+        "compiled_in_batches",
+    )
+    with cr.adopt(made):
+        np.testing.assert_array_equal(cr.vmap(made.f)(np.array([1.0, 2.0])), [4.0, 14.0])
+        compiled = cr.compile(made.f)
+        assert [compiled(1.0), compiled(2.0)] == [4.0, 14.0]
+        assert "1 recording" in str(compiled)
+
+
 def test_generalized_ufuncs_of_numba_run_in_python_on_traced_values():
     pytest.importorskip("numba")
     made = module(

@@ -567,7 +567,7 @@ def test_what_is_refused_and_its_remedy(name):
 def test_each_row_of_the_table_is_provoked_somewhere():
     elsewhere = {  # programs_of_errors.py; in tests/interop test_xarray, test_pandas, test_units
         "traced coordinate", "older pandas", "write into a column", "statistic of a column",
-        "array kept by a table", "data that a copy drops", "quantity",
+        "data that a copy drops", "quantity",
     }  # fmt: skip
     assert set(CASES) | elsewhere == set(REFUSALS)
 

@@ -157,6 +157,10 @@ OF_PARAMETERS = {
     "series of an array": lambda x: (pd.Series(x).diff() ** 2).sum(),
     "column of an array": lambda x: DF.iloc[:3].assign(c=x)["c"].mul(DF.b.iloc[1:4]).sum(),
     "columns of series": lambda x: (pd.DataFrame({"p": pd.Series(x), "q": x[0]}).sum() ** 2).sum(),
+    "columns of arrays": lambda x: (pd.DataFrame({"p": x, "q": x**2}, index=list("abc")).T
+     @ x).sum(),
+    "array of a column": lambda x: pd.DataFrame({"p": x * 2.0, "k": list("uvu")}).groupby("k")["p"]
+     .mean().pow(2).sum(),
     "matrix of columns": lambda x: (with_matrix(x)["p"] * with_matrix(x)["q"]).sum(),
     "matrix": lambda x: pd.DataFrame(np.outer(x, x)).sum().sum(),
     "series of numbers": lambda x: (pd.Series([x[0], 2.0, x[1] * x[2]]) ** 2).sum(),
@@ -182,7 +186,6 @@ REFUSED = {
     "rolling": lambda x: model(x).rolling(3).mean().sum(),
     "ewm": lambda x: model(x).ewm(span=3).mean().sum(),
     "expanding": lambda x: model(x).expanding().mean().sum(),
-    "columns of arrays": lambda x: pd.DataFrame({"p": x, "q": x**2}).sum().sum(),
     "interpolate": lambda x: (GAPS * x[0]).interpolate().sum(),
     "cummax": lambda x: model(x).cummax().sum(),
     "nlargest": lambda x: model(x).nlargest(2).sum(),

@@ -123,10 +123,31 @@ def test_shapes_that_a_table_has_not_are_refused():
 
 
 def test_arrays_that_a_table_cannot_keep_are_refused():
-    with pytest.raises(cr.LostDerivativeError, match="leave out copy=False"):
-        cr.jvp(lambda x: pd.Series(x, copy=False), (X,), (X,))
     with pytest.raises(cr.LostDerivativeError, match="assign what it returns"):
         cr.grad(lambda x: np.exp(Column(x), out=Column(x)).sum())(X)
+
+
+def test_arrays_that_a_table_may_share_are_not_written_into():
+    def sharing(x, series, frame):
+        y = 2.0 * x
+        s = pd.DataFrame({"a": y})["a"] if frame else pd.Series(y, copy=False)
+        if series:
+            s.iloc[0] = 5.0
+        else:
+            y[0] = 5.0
+        return (s**2).sum() + y.sum()
+
+    for series in (True, False):
+        for frame in (True, False):
+            with pytest.raises(cr.MutationError, match="write into a copy"):
+                cr.grad(sharing)(X, series, frame)
+
+    def apart(x):
+        df = pd.DataFrame({"a": 2.0 * x, "b": x}).copy()
+        df.loc[0, "b"] = 5.0
+        return (df["a"] * df["b"]).sum()
+
+    np.testing.assert_allclose(cr.grad(apart)(X), [10.0, *(4.0 * X[1:])])
 
 
 def test_empty_columns():
@@ -249,7 +270,7 @@ WINDOWS = {
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows_where_their_module_is_adopted(name):
     f, x = WINDOWS[name], np.array([1.5, 0.5])
-    with pytest.raises(cr.LostDerivativeError, match=r"cr\.adopt\('pandas\.core\.window'\)"):
+    with pytest.raises(cr.LostDerivativeError, match=r"cr\.adopt\(.pandas\.core\.window.\)"):
         cr.grad(f)(x)
     with cr.adopt("pandas.core.window"):
         y, gradient = cr.value_and_grad(f)(x)

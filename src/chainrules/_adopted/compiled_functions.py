@@ -12,21 +12,21 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any
 
-from ..rules import is_traced
+from ..rules import innermost, is_traced
 from ..rules.engines.buffers import buffer_if_new, handed_out
 from ..rules.known_classes import library_of
+from ..rules.refusals.remedies import OF_CYTHON
 from ..rules.signatures import content_of
 from ..rules.tracing.running import apart
-from .held import Mirror, again, made_anew, plain_names, with_mirrors
+from .held import Mirror, again, plain_names, with_mirrors
 
 _OF_PYTHON = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules", ""}
-_OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
 
 
 def is_compiled(part: Any) -> bool:
     """Say whether ``part`` is a function that numba or Cython made, or a C compiler."""
     kind = type(part)
-    if library_of(kind) == "numba" or kind.__name__ in _OF_CYTHON or is_decorator(part):
+    if library_of(kind) == "numba" or kind.__name__ in OF_CYTHON or is_decorator(part):
         return True
     return kind is BuiltinFunctionType and library_of(part) not in _OF_PYTHON
 
@@ -38,11 +38,11 @@ def of_compiled(compiled: Any, mirror_of: Mirror) -> Any:
     if hasattr(compiled, "native_name"):
         return None  # a callback for C, which runs its Python where Python calls it
     if library_of(type(compiled)) == "numba":
-        return _in_python(compiled, python_of(compiled), mirror_of)
+        return _in_python(compiled, compiled_from(compiled), mirror_of)
     return _with_arrays(compiled)
 
 
-def python_of(compiled: Any) -> Any:
+def compiled_from(compiled: Any) -> Any:
     """Return the Python of what numba compiled; None of other things of numba's."""
     f = getattr(getattr(compiled, "gufunc_builder", compiled), "py_func", None)
     return getattr(compiled, "__wrapped__", None) if f is None else f
@@ -68,12 +68,17 @@ def _in_python(compiled: Any, f: Any, mirror_of: Mirror) -> Any:
 
     @functools.wraps(compiled, updated=())  # its dict is numba's own
     def calls(*args: Any, **kwargs: Any) -> Any:
-        return (python if is_traced((args, kwargs)) else compiled)(*args, **kwargs)
+        return (python if _is_followed(args, kwargs) else compiled)(*args, **kwargs)
 
     calls.__compiled__ = compiled  # type: ignore[attr-defined]
     if hasattr(compiled, "py_func"):
         calls.py_func = compiled.py_func  # type: ignore[attr-defined]
     return calls
+
+
+def _is_followed(args: tuple, kwargs: dict) -> bool:
+    """Say whether a transform, a batch or a recording follows an argument, or may: a buffer."""
+    return innermost((*args, *kwargs.values()) if kwargs else args) is not None
 
 
 def _of_items(compiled: Any, f: Callable) -> Callable | None:
@@ -173,16 +178,14 @@ def _with_arrays(compiled: Callable) -> Callable:
     return calls
 
 
-def of_cached(cached: Any) -> Any:
-    """Return what an adopted module has in place of a cached function; None where that stays."""
+def of_cached(cached: Any, mirror_of: Mirror) -> Any:
+    """Return what an adopted module has in place of a cached function."""
     f = cached.__wrapped__
-    if not isinstance(f, FunctionType):
-        return None
-    run = made_anew(f) or f
+    run = mirror_of(f) or f
 
     @functools.wraps(cached)
     def calls(*args: Any, **kwargs: Any) -> Any:
-        return (run if is_traced((args, kwargs)) else cached)(*args, **kwargs)
+        return (run if _is_followed(args, kwargs) else cached)(*args, **kwargs)
 
     for name in ("cache_info", "cache_clear", "cache_parameters"):
         setattr(calls, name, getattr(cached, name))

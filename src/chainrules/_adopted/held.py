@@ -42,6 +42,12 @@ def plain_names(names: dict) -> dict:
     return _plain.get(id(names), {})
 
 
+def home_of(names: dict) -> str:
+    """Return the ``__module__`` of the classes and functions that code with these globals makes."""
+    home = names.get("__name__", builtins.__name__)  # of a dict for exec
+    return home if isinstance(home, str) else ""
+
+
 def adopt_functions(names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) -> list[Undo]:
     """Adopt what is held by the functions and classes of the module with the globals ``names``.
 
@@ -88,7 +94,7 @@ def can_change(cls: type) -> bool:
 
 class _Held:
     def __init__(self, names: dict, mirror_of: Mirror, libraries: tuple[str, ...]) -> None:
-        self.names, self.home = names, names.get("__name__", "")
+        self.names, self.home = names, home_of(names)
         self.mirror_of, self.libraries = mirror_of, libraries
         self.undo: list[Undo] = []
         self.known: dict[int, tuple[Any, Any]] = {}  # what was looked at, and what stands for it

@@ -20,11 +20,13 @@ from typing import Any
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
 from ..rules.signatures import content_of
+from .called_names import CalledNames
 from .held import Mirror, answers, can_change, is_mirror
 
 # What may be a mirror's original, of all that walks do not look into.
 _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, MethodType, ModuleType, type})
 _CONTAINERS = frozenset({dict, list, SimpleNamespace})
+_BY_KEYS = frozenset({dict, list, FunctionType})  # what they keep has no name as an attribute
 _PLAIN = frozenset(LEAVES - _ORIGINALS)
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})
 
@@ -32,9 +34,10 @@ _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_na
 class KeptFunctions:
     """Containers of the module ``home``, into which mirrors are put."""
 
-    def __init__(self, home: str, mirror_of: Mirror) -> None:
-        self.home, self.mirror_of = home, mirror_of
+    def __init__(self, home: str, mirror_of: Mirror, called: CalledNames) -> None:
+        self.home, self.mirror_of, self.called = home, mirror_of, called
         self.undo: list[Callable[[], None]] = []
+        self.namespaces: list[dict] = []  # of code that the module ran by exec
         self._known: dict[int, Any] = {}  # containers that were looked into, or are others'
         self._waiting: list[Any] = []
 
@@ -65,7 +68,16 @@ class KeptFunctions:
                 self._waiting.append(part)
             return (self.mirror_of(part) or part) if kind is FunctionType else part
         mirror = self.mirror_of(part)
+        if mirror is None and _is_of_no_module(part, kind):
+            self._find_namespaces(part)
         return part if mirror is None else mirror
+
+    def _find_namespaces(self, part: Any) -> None:
+        """Note the globals, which are no module's, of a function or of the methods of a class."""
+        for f in vars(part).values() if isinstance(part, type) else (part,):
+            names = getattr(getattr(f, "__func__", f), "__globals__", {"__spec__": None})
+            if "__spec__" not in names:
+                self.namespaces.append(names)
 
     def _partial(self, part: functools.partial) -> Any:
         given = (part.func, *part.args, *part.keywords.values())
@@ -81,6 +93,8 @@ class KeptFunctions:
     def _look_into(self, container: Any) -> None:
         for put, get, key, part in list(_places(container)):
             new = self._in_place_of(part)
+            if new is part and type(container) not in _BY_KEYS:
+                new = self.called.shown(key, part)
             if new is part:
                 continue
             binds = hasattr(type(part), "__get__")  # into a method, where a class has it
@@ -92,12 +106,12 @@ class KeptFunctions:
 
     def _is_own(self, part: Any, kind: type) -> bool:
         """Say whether a function, a class or an object is of a module that is adopted."""
-        if isinstance(part, type) and not can_change(part):
-            return False
         if kind is FunctionType and is_mirror(part):
             return False
         own = part if kind is FunctionType or isinstance(part, type) else kind
         home = getattr(own, "__module__", None)
+        if kind is not FunctionType and (own is part or home == "builtins") and not can_change(own):
+            return False  # what C made; Python's own have the module of classes made by exec
         module = sys.modules.get(home) if isinstance(home, str) else None
         return home == self.home or (module is not None and adopted[id(vars(module))] > 0)
 
@@ -110,6 +124,14 @@ class KeptFunctions:
             if name.partition(".")[0] in _LIBRARIES and isinstance(module, ModuleType)
             for part in (vars(module), *vars(module).values())
         }
+
+
+def _is_of_no_module(part: Any, kind: type) -> bool:
+    """Say whether a function or a class was made by ``exec`` in a dict, as plugins are."""
+    if kind is not FunctionType and not (isinstance(part, type) and can_change(part)):
+        return False
+    home = getattr(part, "__module__", None)
+    return home is None or (isinstance(home, str) and home not in sys.modules) or home == "builtins"
 
 
 def _take_back(put: Callable, get: Callable, key: Any, old: Any, new: Any) -> None:

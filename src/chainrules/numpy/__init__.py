@@ -42,7 +42,8 @@ class vectorize(_numpy.vectorize):  # noqa: N801 - NumPy's own name
             return super().__call__(seeing(args[0]), *args[1:], **kwargs)
         level, steps = innermost((*args, *kwargs.values())), _functions.vectorized
         if level is not None:
-            if kwargs or steps.gives_objects(self):  # of neither has the rule a derivative
+            # Of objects and arguments by name has the rule no derivative; a batch needs none.
+            if kwargs or level.records or steps.gives_objects(self):
                 return steps.vectorized(self, *args, **kwargs)
             return level.call(self, args, kwargs)
         if self.otypes and a_run() is not None:

@@ -22,6 +22,8 @@ from ...rules.tangents.filled import zero_tangent
 from ...rules.tangents.zeros import NO_TANGENT, AbstractZero
 from ...rules.tracing.level import Traced
 from ...rules.tracing.object_arrays import healed, holds_traced
+from ...rules.tracing.views import root_of
+from ...rules.tracing.writing import hand_out
 from .column import Column, array_in
 
 __all__ = ["Column"]
@@ -62,6 +64,23 @@ def kept_by_index(x: Any) -> Any:
     return kept(x) if y is None else y
 
 
+def kept_uncopied(x: Any) -> Any:
+    """Return what a table keeps of a traced array that it may share: so no write into either.
+
+    Of those in a dict pandas makes copies, but it asks for them before it says so.
+    """
+    y, root = kept_by_index(x), root_of(x)[0]
+    if isinstance(y, Column):
+        hand_out(y.x, root)
+    hand_out(root, y.x if isinstance(y, Column) else y)
+    return y
+
+
+def kind_of_column(x: Any) -> Any:
+    """Return the word by which pandas asks a traced vector for its column, as it asks a Series."""
+    return "series" if np.ndim(x) == 1 and IS_SUPPORTED else None
+
+
 # ---- columns --------------------------------------------------------------------------------
 
 
@@ -76,10 +95,7 @@ def _is_of_numbers(column: Any) -> bool:
 def _columns(x: Any) -> list:
     """Return the arrays of pandas' or NumPy's in a table, one for each of its columns."""
     parts = [x] if not isinstance(x, pd.DataFrame) else [x.iloc[:, k] for k in range(x.shape[1])]
-    columns = [part._values for part in parts]
-    if any(isinstance(column, Traced) for column in columns):
-        raise refusal("array kept by a table", cls=type(x).__name__)
-    return columns
+    return [part._values for part in parts]
 
 
 def _keys(x: Any) -> list:

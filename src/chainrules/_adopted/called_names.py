@@ -5,27 +5,18 @@ Where code of an adopted module reads ``channel.limit`` as a value, to compare i
 it stays the class itself, as everywhere else (``types_in_code.py``).
 """
 
-import dis
+import ast
 import functools
-import sys
-from collections.abc import Iterator
-from types import CodeType
 from typing import Any
 
 from .._numbers import SHOWN
 
-_TELLS_CALLS = sys.version_info >= (3, 12)  # by a bit; before, methods are loaded by another step
-_MATCH_CLASS = dis.opmap["MATCH_CLASS"]
-# Steps that read an attribute, and how many bits stand below the place of its name.
-_READS = {dis.opmap["LOAD_ATTR"]: int(_TELLS_CALLS)}
-if "LOAD_SUPER_ATTR" in dis.opmap:
-    _READS[dis.opmap["LOAD_SUPER_ATTR"]] = 2
 _ANY = "*"
 _BY_NAME = frozenset({"getattr", "attrgetter", "vars", "__dict__"})
 
 
 class CalledNames:
-    """Names of attributes in the code of modules, given by their globals."""
+    """Names of attributes in the source of modules, given by their globals."""
 
     def __init__(self, modules: list[dict]) -> None:
         self.modules = modules
@@ -38,38 +29,36 @@ class CalledNames:
 
     @functools.cached_property
     def _read(self) -> frozenset[str]:
-        """Names of attributes that are read as values: any, where a module shows no code."""
-        return frozenset().union(*(_read_in(_code_of(names)) for names in self.modules))
+        """Names of attributes that are read as values: any, where a module shows no source."""
+        return frozenset().union(*map(_read_in, self.modules))
 
 
-def _code_of(names: dict) -> CodeType | None:
-    find = getattr(getattr(names.get("__spec__"), "loader", None), "get_code", None)
+def _read_in(names: dict) -> set[str]:
+    source = _source_of(names)
+    if source is None:
+        return {_ANY}
+    nodes = list(ast.walk(ast.parse(source)))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    read, by_name = set(), False
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            by_name |= node.attr in _BY_NAME
+            if id(node) not in called and not isinstance(node.ctx, ast.Store):
+                read.add(node.attr)
+        elif isinstance(node, ast.Name):
+            by_name |= node.id in _BY_NAME
+        elif isinstance(node, ast.MatchClass):
+            by_name = True  # of positions, by the names in __match_args__
+            read.update(node.kwd_attrs)
+    if by_name:
+        constants = (node.value for node in nodes if isinstance(node, ast.Constant))
+        read.update(value for value in constants if isinstance(value, str))
+    return read
+
+
+def _source_of(names: dict) -> str | None:
+    find = getattr(getattr(names.get("__spec__"), "loader", None), "get_source", None)
     try:
         return None if find is None else find(names["__name__"])
     except (ImportError, OSError, SyntaxError):
         return None
-
-
-def _read_in(code: CodeType | None) -> frozenset[str]:
-    if code is None:
-        return frozenset((_ANY,))
-    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
-    names = {code.co_names[k] for k in _places_read(code.co_code)}
-    if not _BY_NAME.isdisjoint(code.co_names) or _MATCH_CLASS in code.co_code[::2]:
-        for part in code.co_consts:
-            names.update((part,) if isinstance(part, str) else _texts(part))
-    return frozenset(names).union(*map(_read_in, inner))
-
-
-def _texts(part: Any) -> Iterator[str]:
-    return (text for text in part if isinstance(text, str)) if type(part) is tuple else iter(())
-
-
-def _places_read(steps: bytes) -> Iterator[int]:
-    """Yield the places among the names of code of the attributes that it reads as values."""
-    extended = 0
-    for op, low in zip(steps[::2], steps[1::2], strict=True):
-        arg = extended | low
-        extended = arg << 8 if op == dis.EXTENDED_ARG else 0
-        if op in _READS and not (_TELLS_CALLS and arg & 1):
-            yield arg >> _READS[op]

@@ -11,7 +11,6 @@ from typing import Any
 
 from .._numbers import SHOWN
 
-_ANY = "*"
 _BY_NAME = frozenset({"getattr", "attrgetter", "vars", "__dict__"})
 
 
@@ -20,23 +19,28 @@ class CalledNames:
 
     def __init__(self, modules: list[dict]) -> None:
         self.modules = modules
+        self._read: dict[str, bool] = {}
 
     def shown(self, name: Any, part: Any) -> Any:
         """Return what an object keeps by ``name`` in place of ``part``: itself, or a stand-in."""
         if not isinstance(part, type) or part not in SHOWN or not isinstance(name, str):
             return part
-        return part if {name, _ANY} & self._read else SHOWN[part]
+        if name not in self._read:
+            self._read[name] = any(_is_read(name, source) for source in self._sources)
+        return part if self._read[name] else SHOWN[part]
 
     @functools.cached_property
-    def _read(self) -> frozenset[str]:
-        """Names of attributes that are read as values: any, where a module shows no source."""
-        return frozenset().union(*map(_read_in, self.modules))
+    def _sources(self) -> list[str | None]:
+        return list(map(_source_of, self.modules))
 
 
-def _read_in(names: dict) -> set[str]:
-    source = _source_of(names)
-    if source is None:
-        return {_ANY}
+def _is_read(name: str, source: str | None) -> bool:
+    """Say whether a module reads an attribute as a value, or may: it shows no source."""
+    return source is None or (name in source and name in _read_in(source))
+
+
+@functools.lru_cache(256)
+def _read_in(source: str) -> set[str]:
     nodes = list(ast.walk(ast.parse(source)))
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     read, by_name = set(), False

@@ -634,6 +634,9 @@ def helper():
     return SHARED.normal()
 
 
+OF_A_DRAW = cr.grad(lambda x: np.sum(draws_by_helper(x)))
+
+
 def test_draws_are_those_of_a_loop():
     local = np.random.default_rng(2)
 
@@ -650,6 +653,9 @@ def test_draws_are_those_of_a_loop():
         shared_noise,
         functools.partial(lambda noisy, x: noisy(x), shared_noise),
         Fixed(),
+        cr.grad(lambda x: np.sum(x * local.normal())),
+        lambda x: OF_A_DRAW(x),
+        cr.checkpoint(draws_by_helper),
     ):
         with pytest.raises(cr.BatchError, match="draws random numbers"):
             cr.vmap(f, ways=1)(XS)

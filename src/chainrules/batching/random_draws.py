@@ -100,12 +100,13 @@ def _is_plain(x: Any) -> bool:
         if cls is types.FunctionType:
             seen.add(id(x))
             names = _names_in(x)
-            if names is None or x.__defaults__ or x.__kwdefaults__:
+            if names is None or x.__kwdefaults__:
                 return False
             variables = x.__globals__
             for name in names:
                 if name in variables:
                     waiting.append(variables[name])
+            waiting += x.__defaults__ or ()
             if x.__closure__:
                 waiting += map(content_of, x.__closure__)
         elif cls is Transformed:

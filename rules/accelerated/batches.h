@@ -11,8 +11,6 @@
 #include "products.h"
 #include "reads.h"
 
-static PyTypeObject *BATCH_LEVEL, *BATCHED_NUMBER, *BATCHED_ARRAY;
-static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, OF_PYTHON, LIVE_OF_BATCH;
 static PyObject *WRAP; /* the name of the level's method */
 
 /* The level of a batched value whose run goes on, borrowed; NULL for anything else. */
@@ -551,6 +549,7 @@ register_batches(PyObject *module, PyObject *args)
         || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
         || offset_of(number, "of_python", &OF_PYTHON) < 0
         || offset_of(level, "live", &LIVE_OF_BATCH) < 0
+        || offset_of(level, "number", &NUMBER_OF_BATCH) < 0
         || (WRAP = PyUnicode_InternFromString("wrap")) == NULL
         || accelerate_batched(number) < 0 || accelerate_batched(array) < 0) {
         return NULL;

@@ -884,3 +884,12 @@ def test_operators_on_numbers_however_they_lie_in_memory(n, operate):
         for y in layouts(n):
             np.testing.assert_array_equal(cr.vmap(operate)(x, y), operate(x, y))
         np.testing.assert_array_equal(cr.vmap(lambda x: operate(2.0, x))(x), operate(2.0, x))
+
+
+def test_truths_beside_numbers_have_zeros_among_their_tangents():
+    def f(x):
+        return np.sum(np.stack([x, x > 1, np.floor(x)]))
+
+    y, ydot = cr.vmap(lambda x: cr.jvp(f, (x,), (1.0,)), ways=1)(np.array([0.5, 1.5]))
+    np.testing.assert_array_equal(y, [0.5, 3.5])
+    np.testing.assert_array_equal(ydot, [1.0, 1.0])

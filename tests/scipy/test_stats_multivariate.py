@@ -95,7 +95,14 @@ CASES = {
     "kde of numbers": (
         lambda s, x, d, w: s.gaussian_kde(d, "silverman", w).pdf(x), POINTS[0], DATA[0], WEIGHTS),
     "kde of width": (lambda s, w: s.gaussian_kde(DATA, w).logpdf(POINTS), 0.4),
+    "kde of another width": (lambda s, x, d: widened(s.gaussian_kde(d)).pdf(x), POINTS, DATA),
 }  # fmt: skip
+
+
+def widened(estimate):
+    estimate.set_bandwidth(0.7)
+    estimate.set_bandwidth()  # as it was
+    return estimate
 
 
 @pytest.mark.filterwarnings("ignore:Some rows")  # of a multinomial, by rounding

@@ -66,6 +66,10 @@ class TracedKernelDensity:
         self.given = dataset, bw_method, weights
         self.own = scipys_object(stats.gaussian_kde, self.given, {})
 
+    def set_bandwidth(self, bw_method=None):
+        if bw_method is not None:  # as in SciPy
+            self.__init__(self.given[0], bw_method, self.given[2])
+
     def log_density(self, points):
         dataset, bandwidth, weights = self.given
         d, n = np.shape(plane(dataset))

@@ -94,9 +94,19 @@ def test_a_converter_that_is_also_compared_stays_the_class(channels):
             cr.grad(channels.by_kind)(0.3)
 
 
-def test_in_a_module_without_source_converters_stay_classes():
+def test_in_a_module_without_a_loader_its_functions_tell():
     channels = module_of(CHANNELS, "channels_of_text")
     with cr.adopt(channels):
-        assert type(channels.Space.CHANNELS[0].limit) is type
-        with pytest.raises(cr.LostDerivativeError):
-            cr.grad(channels.f)(0.3)
+        assert cr.grad(channels.f)(0.3) == pytest.approx(slope(channels.f, 0.3))
+        assert channels.kinds() == [True, True, True, True]
+
+
+def test_a_module_that_is_adopted_later_may_read_the_converter(channels):
+    red = channels.Space.CHANNELS[0]
+    with cr.adopt(channels):
+        assert type(red.limit) is not type
+        reader = module_of("def f(c):\n    return c.limit is float", "reads_limits")
+        with cr.adopt(reader):
+            assert reader.f(red)
+        assert type(red.limit) is type
+    assert type(red.limit) is type

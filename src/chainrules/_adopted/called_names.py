@@ -9,7 +9,8 @@ import dis
 import functools
 import sys
 from collections.abc import Iterator
-from types import CodeType
+from contextlib import suppress
+from types import CodeType, FunctionType
 from typing import Any
 
 from .._numbers import SHOWN
@@ -20,39 +21,52 @@ _MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 _READS = {dis.opmap["LOAD_ATTR"]: int(_TELLS_CALLS)}
 if "LOAD_SUPER_ATTR" in dis.opmap:
     _READS[dis.opmap["LOAD_SUPER_ATTR"]] = 2
-_ANY = "*"
 _BY_NAME = frozenset({"getattr", "attrgetter", "vars", "__dict__"})
 
 
-class CalledNames:
-    """Names of attributes in the code of modules, given by their globals."""
+class ReadNames:
+    """Names of attributes that the code of a module reads as values, given by its globals."""
 
-    def __init__(self, modules: list[dict]) -> None:
+    def __init__(self, names: dict) -> None:
+        self.names = names
+
+    @functools.cached_property
+    def read(self) -> frozenset[str]:
+        return frozenset().union(*map(_read_in, _codes_of(self.names)))
+
+
+class CalledNames:
+    """Names of attributes that the code of modules calls, and does not read as values."""
+
+    def __init__(self, modules: list[ReadNames]) -> None:
         self.modules = modules
 
     def shown(self, name: Any, part: Any) -> Any:
         """Return what an object keeps by ``name`` in place of ``part``: itself, or a stand-in."""
         if not isinstance(part, type) or part not in SHOWN or not isinstance(name, str):
             return part
-        return part if {name, _ANY} & self._read else SHOWN[part]
+        return part if self.are_read(name) else SHOWN[part]
 
-    @functools.cached_property
-    def _read(self) -> frozenset[str]:
-        """Names of attributes that are read as values: any, where a module shows no code."""
-        return frozenset().union(*(_read_in(_code_of(names)) for names in self.modules))
-
-
-def _code_of(names: dict) -> CodeType | None:
-    find = getattr(getattr(names.get("__spec__"), "loader", None), "get_code", None)
-    try:
-        return None if find is None else find(names["__name__"])
-    except (ImportError, OSError, SyntaxError):
-        return None
+    def are_read(self, name: str) -> bool:
+        """Say whether the code of a module reads attributes of that name as values."""
+        return any(name in module.read for module in self.modules)
 
 
-def _read_in(code: CodeType | None) -> frozenset[str]:
-    if code is None:
-        return frozenset((_ANY,))
+def _codes_of(names: dict) -> list[CodeType]:
+    """Return the code of a module; where none is to be had, that of its functions and methods."""
+    find = getattr(names.get("__loader__"), "get_code", None)
+    with suppress(ImportError, OSError, SyntaxError):
+        code = None if find is None else find(names["__name__"])
+        if code is not None:
+            return [code]
+    parts = list(names.values())
+    for cls in [part for part in parts if isinstance(part, type)]:
+        parts += [getattr(part, "__func__", part) for part in vars(cls).values()]
+    parts += [part.fget for part in parts if type(part) is property]
+    return [part.__code__ for part in parts if type(part) is FunctionType]
+
+
+def _read_in(code: CodeType) -> frozenset[str]:
     inner = [part for part in code.co_consts if isinstance(part, CodeType)]
     names = {code.co_names[k] for k in _places_read(code.co_code)}
     if not _BY_NAME.isdisjoint(code.co_names) or _MATCH_CLASS in code.co_code[::2]:

@@ -14,7 +14,7 @@ from ..config.thresholds import LARGE_PIECE
 from ..rules import Traced, ZeroTangent, add, array_of, getitem, rrule
 from ..rules.annotations import Index, Tangentlike
 from ..rules.shapes import dtype_of, shape_of
-from ..rules.table.structural_zeros import Masked, unmask
+from ..rules.table.structural_zeros import Masked, counts_of, unmask
 from ..rules.tangents.project import ProjectForeign, Projector
 from ..rules.tracing.level import ONE
 
@@ -60,19 +60,28 @@ class Pieces:
             self._gather()
         self.rest = xbar if self.rest is None else add(self.rest, xbar)
 
-    def take(self, index: Index) -> Any:
-        """Take the cotangent of ``x[index]`` out, and leave zeros there."""
+    def take(self, index: Index) -> tuple[Any, Any]:
+        """Take the cotangent of ``x[index]`` out, and leave zeros there.
+
+        With it goes, where some of its entries are structural zeros, which count.
+        """
         place = self._place(index)
         if self.others or place is None:
             self._gather()
         if place is None:
-            return None
-        ybar = self.places.pop(place, None)
+            return None, None
+        ybar, counts = self.places.pop(place, None), None
         if self.rest is not None and place not in self.emptied:
-            rest = unmask(self.rest)[place]
-            ybar = rest if ybar is None else add(rest, ybar)
+            rest, alive = unmask(self.rest)[place], None
+            if type(self.rest) is Masked and type(self.rest.alive) is np.ndarray:
+                alive = self.rest.alive[place]
+            if ybar is not None:
+                ybar = add(rest, ybar)
+            elif alive is None or alive.any():
+                ybar = rest
+                counts = None if alive is None or alive.all() else counts_of(alive)
         self.emptied.add(place)
-        return ZeroTangent() if ybar is None else ybar
+        return (ZeroTangent() if ybar is None else ybar), counts
 
     def gathered(self) -> Any:
         """Return the cotangent of ``x``."""

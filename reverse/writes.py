@@ -115,7 +115,7 @@ class WriteNode(TapeNode):
             if isinstance(ybar, AbstractZero):
                 return  # all of it was overwritten
         if type(ybar) is Pieces:
-            vbar = ybar.take(self.index)
+            vbar, counts = ybar.take(self.index)
             cotangents.add(self.before, ybar)
         elif block or type(unmask(ybar)) is np.ndarray:
             vbar, counts = self._pull_array(ybar, cotangents)

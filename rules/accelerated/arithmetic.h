@@ -302,13 +302,39 @@ is_float_under(PyObject *x)
     return x != NULL && is_float(x);
 }
 
+/* Whether `x` is a float of each item of a batch, in a plain block. Tapes, and levels of one tangent
+   each, compute with it as with a float; it is NumPy's, since Python's raise. */
+static int
+is_float_of_items(PyObject *x)
+{
+    return x != NULL && BATCHED_NUMBER != NULL && Py_TYPE(x) == BATCHED_NUMBER
+           && SLOT(x, OF_PYTHON) == Py_False && SLOT(x, BLOCK_OF_NUMBER) != NULL
+           && is_block(SLOT(x, BLOCK_OF_NUMBER));
+}
+
+static int
+takes_items(PyObject *level)
+{
+    return Py_TYPE(level) == TAPE || Py_TYPE(level) == FORWARD_LEVEL;
+}
+
+/* Whether the number under `x` is a float, or one of each item where the level takes these. */
+static int
+is_float_or_items(PyObject *x, int items)
+{
+    x = number_under(x);
+    return x != NULL && (is_float(x) || (items && is_float_of_items(x)));
+}
+
 /* The tangent `made` of a number `y`, which it takes over, a float64 beside one: see
    `ForwardLevel.dual`. */
 static PyObject *
 as_float64_beside(PyObject *y, PyObject *made)
 {
     PyObject *under = number_under(made);
-    if (under == NULL || !PyFloat_CheckExact(under) || Py_TYPE(number_under(y)) != FLOAT64) {
+    PyObject *beside = number_under(y);
+    if (under == NULL || !PyFloat_CheckExact(under)
+        || !(Py_TYPE(beside) == FLOAT64 || is_float_of_items(beside))) {
         return made;
     }
     PyObject *one = made == under ? NULL : new_float64(1.0);

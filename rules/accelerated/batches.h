@@ -11,8 +11,6 @@
 #include "products.h"
 #include "reads.h"
 
-static PyTypeObject *BATCH_LEVEL, *BATCHED_NUMBER, *BATCHED_ARRAY;
-static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, OF_PYTHON, LIVE_OF_BATCH;
 static PyObject *WRAP; /* the name of the level's method */
 
 /* The level of a batched value whose run goes on, borrowed; NULL for anything else. */
@@ -101,7 +99,9 @@ is_batched(PyObject *x)
 
    NumPy takes longer to begin than for a thousand numbers. The results are NumPy's to the bit. */
 
-#define SHORT 4096 /* entries; on longer ones NumPy's instructions for more at once gain more */
+/* Entries of two blocks, and of one beside a number, of which NumPy makes an array first. On longer
+   ones its instructions for more at once gain more. */
+enum { SHORT = 4096, SHORT_BESIDE_NUMBER = 32768 };
 
 /* One operand: its first entry, the bytes from one to the next, and what it is where it is one
    number for all. */
@@ -181,7 +181,9 @@ in_one_loop(const Operation *operation, PyObject *x, PyObject *z)
     PyArrayObject *like = (PyArrayObject *)(PyArray_CheckExact(x) ? x : z);
     npy_intp size = PyArray_SIZE(like);
     Lane a, b;
-    if (loop == NULL || size > SHORT || !is_lane(x, like, &a) || !is_lane(z, like, &b)) {
+    int two_blocks = PyArray_CheckExact(x) && PyArray_CheckExact(z);
+    if (loop == NULL || size > (two_blocks ? SHORT : SHORT_BESIDE_NUMBER)
+        || !is_lane(x, like, &a) || !is_lane(z, like, &b)) {
         return UNHANDLED;
     }
     PyObject *y = PyArray_SimpleNew(PyArray_NDIM(like), PyArray_DIMS(like), NPY_DOUBLE);
@@ -196,6 +198,20 @@ in_one_loop(const Operation *operation, PyObject *x, PyObject *z)
         Py_DECREF(y);
         return UNHANDLED;
     }
+    return y;
+}
+
+/* `operation(x, z)` as NumPy computes it; `z` is NULL for one operand. The references tell it that
+   somebody has the operands: of those nobody has it would find out, in 4 us, whether they are its own
+   temporary ones. */
+static PyObject *
+by_numpy(const Operation *operation, PyObject *x, PyObject *z)
+{
+    Py_INCREF(x);
+    Py_XINCREF(z);
+    PyObject *y = z == NULL ? result_of_one(operation, x) : result_of_two(operation, x, z);
+    Py_DECREF(x);
+    Py_XDECREF(z);
     return y;
 }
 
@@ -288,7 +304,7 @@ beside_row(const Operation *operation, PyObject *x, PyObject *z)
     PyObject *y = b == NULL ? NULL
                             : rows_in_one_loop(operation, (PyArrayObject *)a, (PyArrayObject *)b);
     if (y == UNHANDLED) {
-        y = result_of_two(operation, a, b);
+        y = by_numpy(operation, a, b);
     }
     Py_XDECREF(a);
     Py_XDECREF(b);
@@ -310,7 +326,7 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
     int x_shared = x == NULL, z_shared = z == NULL;
     if (b == NULL) {
         int of_python = operation->unary != NULL && is_of_python(a, 0);
-        return x == NULL ? UNHANDLED : wrapped_block(level, result_of_one(operation, x), of_python);
+        return x == NULL ? UNHANDLED : wrapped_block(level, by_numpy(operation, x, NULL), of_python);
     }
     if ((x_shared && z_shared) || (x_shared && !is_shared(a)) || (z_shared && !is_shared(b))) {
         return UNHANDLED;
@@ -334,7 +350,7 @@ on_batched(const Operation *operation, PyObject *a, PyObject *b)
     if (y == UNHANDLED && of_python) { /* where NumPy warns, Python does not */
         return UNHANDLED;
     }
-    return wrapped_block(level, y == UNHANDLED ? result_of_two(operation, x, z) : y, of_python);
+    return wrapped_block(level, y == UNHANDLED ? by_numpy(operation, x, z) : y, of_python);
 }
 
 /* `x < z` and its like, by Python's number of the comparison; UNHANDLED as above. */
@@ -533,6 +549,7 @@ register_batches(PyObject *module, PyObject *args)
         || offset_of(array, "block", &BLOCK_OF_ARRAY) < 0
         || offset_of(number, "of_python", &OF_PYTHON) < 0
         || offset_of(level, "live", &LIVE_OF_BATCH) < 0
+        || offset_of(level, "number", &NUMBER_OF_BATCH) < 0
         || (WRAP = PyUnicode_InternFromString("wrap")) == NULL
         || accelerate_batched(number) < 0 || accelerate_batched(array) < 0) {
         return NULL;

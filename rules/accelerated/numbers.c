@@ -32,7 +32,10 @@ on_two(const Operation *operation, PyObject *a, PyObject *b)
     a = settled(a);
     b = settled(b);
     if (is_batched(a) || is_batched(b)) {
-        return on_batched(operation, a, b);
+        PyObject *y = on_batched(operation, a, b);
+        return y == UNHANDLED && (is_traced_number(a) || is_traced_number(b))
+                   ? binary(operation, a, b)
+                   : y;
     }
     if (!(is_traced_array(a) || is_traced_array(b) || PyArray_CheckExact(a)
           || PyArray_CheckExact(b))) {

@@ -26,9 +26,9 @@ static PyObject *unary(const Operation *operation, PyObject *x);
 
 /* Whether `x` is a tangent that is multiplied and added here. */
 static int
-is_tangent(PyObject *x)
+is_tangent(PyObject *x, int items)
 {
-    return x != NULL && (is_float(x) || is_block(x) || is_float_under(x));
+    return x != NULL && (is_block(x) || is_float_or_items(x, items));
 }
 
 /* The rule of a ufunc in `count` arguments at a level; NULL where it is not accelerated. */
@@ -54,7 +54,8 @@ called(PyObject *f, PyObject *y, PyObject *x, PyObject *z, int of_arrays)
     size_t count = z == NULL ? 2 : 3;
     PyObject *partial = PyObject_Vectorcall(f, stack + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET,
                                             NULL);
-    if (partial != NULL && !PyLong_CheckExact(partial) && !is_float_under(partial)
+    int items = is_float_of_items(number_under(y));
+    if (partial != NULL && !PyLong_CheckExact(partial) && !is_float_or_items(partial, items)
         && !(of_arrays && PyArray_CheckExact(partial))) {
         Py_DECREF(partial);
         PyErr_SetNone(PyExc_ArithmeticError);
@@ -158,6 +159,15 @@ level_of(PyObject *x)
     return is_traced_number(x) ? SLOT(x, AT_LEVEL) : NULL;
 }
 
+/* Whether a level, whose number is in slot `at`, is further out than one with a tape or duals. */
+static int
+is_outside(PyObject *outer, Py_ssize_t at, PyObject *level)
+{
+    PyObject *a = outer == NULL ? NULL : SLOT(outer, at), *b = SLOT(level, NUMBER);
+    return a != NULL && b != NULL && PyLong_CheckExact(a) && PyLong_CheckExact(b)
+           && PyLong_AsLongLong(a) < PyLong_AsLongLong(b);
+}
+
 /* The inner one of two levels; NULL for none. */
 static PyObject *
 inner(PyObject *a, PyObject *b)
@@ -172,11 +182,22 @@ inner(PyObject *a, PyObject *b)
     return PyLong_AsLongLong(of_a) > PyLong_AsLongLong(of_b) ? a : b;
 }
 
+/* Whether an operation is one on floats of items at a level: those of Python's math are none. */
+static int
+is_on_items(const Operation *operation, PyObject *level)
+{
+    return takes_items(level) && operation->f == operation->seen;
+}
+
 /* Whether `x` may stand in an operation beside an active operand, as a constant of the level. */
 static int
-is_constant(PyObject *x)
+is_constant(PyObject *x, PyObject *level, int items)
 {
-    return is_float(x) || PyLong_CheckExact(x) || (is_traced_number(x) && is_float_under(x));
+    if (is_float_of_items(x)) { /* of a batch further out; one further in answers itself */
+        return items && is_outside(SLOT(x, AT_LEVEL), NUMBER_OF_BATCH, level);
+    }
+    return is_float(x) || PyLong_CheckExact(x)
+           || (is_traced_number(x) && is_float_or_items(x, items));
 }
 
 static PyObject *
@@ -282,10 +303,10 @@ result_of_one(const Operation *operation, PyObject *x)
 
 /* `operation(x, z)`, or UNHANDLED where no float is under it. */
 static PyObject *
-primal_of_two(const Operation *operation, PyObject *x, PyObject *z)
+primal_of_two(const Operation *operation, PyObject *x, PyObject *z, int items)
 {
     PyObject *y = result_of_two(operation, x, z);
-    if (y != NULL && !is_float_under(y)) {
+    if (y != NULL && !is_float_or_items(y, items)) {
         Py_DECREF(y);
         return UNHANDLED;
     }
@@ -294,10 +315,10 @@ primal_of_two(const Operation *operation, PyObject *x, PyObject *z)
 
 /* `operation(x)`, or UNHANDLED where no float is under it. */
 static PyObject *
-primal_of_one(const Operation *operation, PyObject *x)
+primal_of_one(const Operation *operation, PyObject *x, int items)
 {
     PyObject *y = result_of_one(operation, x);
-    if (y != NULL && !is_float_under(y)) {
+    if (y != NULL && !is_float_or_items(y, items)) {
         Py_DECREF(y);
         return UNHANDLED;
     }
@@ -313,13 +334,13 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
         return UNHANDLED;
     }
     int a_active = level_of(a) == level, b_active = level_of(b) == level;
-    if (!(a_active ? is_float_under(a) : is_constant(a))
-        || !(b_active ? is_float_under(b) : is_constant(b))) {
+    int reverse = Py_TYPE(level) == TAPE, items = is_on_items(operation, level);
+    if (!(a_active ? is_float_or_items(a, items) : is_constant(a, level, items))
+        || !(b_active ? is_float_or_items(b, items) : is_constant(b, level, items))) {
         return UNHANDLED;
     }
-    int reverse = Py_TYPE(level) == TAPE;
-    if (!reverse && ((a_active && !is_tangent(SLOT(a, TANGENT)))
-                     || (b_active && !is_tangent(SLOT(b, TANGENT))))) {
+    if (!reverse && ((a_active && !is_tangent(SLOT(a, TANGENT), items))
+                     || (b_active && !is_tangent(SLOT(b, TANGENT), items)))) {
         return UNHANDLED;
     }
     PyObject *rule = rule_of(operation->f, level, 2);
@@ -330,7 +351,7 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
     PyObject *y = UNHANDLED, *made;
     /* At a tie a branch is differentiated again, and not the rule. */
     if (SLOT(rule, BRANCH) == Py_None || !(is_traced_number(x) || is_traced_number(z))) {
-        y = primal_of_two(operation, x, z);
+        y = primal_of_two(operation, x, z, items);
     }
     if (y != NULL && y != UNHANDLED) {
         if (a_active && b_active) {
@@ -353,11 +374,11 @@ static PyObject *
 unary(const Operation *operation, PyObject *a)
 {
     PyObject *level = level_of(a);
-    if (level == NULL || !is_accelerated(level) || !is_open(level) || !is_float_under(a)) {
+    if (level == NULL || !is_accelerated(level) || !is_open(level)) {
         return UNHANDLED;
     }
-    int reverse = Py_TYPE(level) == TAPE;
-    if (!reverse && !is_tangent(SLOT(a, TANGENT))) {
+    int reverse = Py_TYPE(level) == TAPE, items = is_on_items(operation, level);
+    if (!is_float_or_items(a, items) || (!reverse && !is_tangent(SLOT(a, TANGENT), items))) {
         return UNHANDLED;
     }
     PyObject *rule = rule_of(operation->f, level, 1);
@@ -366,7 +387,7 @@ unary(const Operation *operation, PyObject *a)
     }
     PyObject *x = SLOT(a, PRIMAL), *y = UNHANDLED;
     if (SLOT(rule, BRANCH) == Py_None || !is_traced_number(x)) {
-        y = primal_of_one(operation, x);
+        y = primal_of_one(operation, x, items);
     }
     if (y != NULL && y != UNHANDLED) {
         PyObject *made = reverse ? entry_of_one(a, 0, rule, y, x, NULL)

@@ -108,11 +108,11 @@ pull_array(Order *self, PyObject *entry, PyObject *ybar)
     return 0;
 }
 
-/* Whether a cotangent is multiplied and added here: floats, and duals. */
+/* Whether a cotangent is multiplied and added here: floats, those of items, and duals. */
 static int
 is_cotangent(PyObject *ybar)
 {
-    if (is_float(ybar)) {
+    if (is_float(ybar) || is_float_of_items(ybar)) {
         return 1;
     }
     if (Py_TYPE(ybar) != DUAL) {

@@ -15,6 +15,7 @@ static PyTypeObject *ENTRY_NUMBER, *DUAL, *ENTRY_ARRAY, *DUAL_ARRAY;
 static PyTypeObject *TAPE, *FORWARD_LEVEL, *BLOCK_DUALS;
 static PyTypeObject *SCALAR_RULE, *SELECTION_RULE, *CONSTANT_RULE, *FLOAT64;
 static PyTypeObject *MEMORY_TYPE, *MASKED, *BUFFER_ARRAY, *MOVING;
+static PyTypeObject *BATCH_LEVEL, *BATCHED_NUMBER, *BATCHED_ARRAY;
 
 /* Offsets of their slots. */
 static Py_ssize_t PRIMAL, AT_LEVEL;                          /* of all traced values */
@@ -26,6 +27,8 @@ static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
 static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
 static Py_ssize_t HELD, MOVES;                               /* of tangents that move in part */
+static Py_ssize_t BLOCK_OF_NUMBER, BLOCK_OF_ARRAY, OF_PYTHON; /* of batched numbers and arrays */
+static Py_ssize_t LIVE_OF_BATCH, NUMBER_OF_BATCH;            /* of their level */
 
 /* Rules of ufuncs, as the tables of both modes have them: looked up at each call. */
 static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;

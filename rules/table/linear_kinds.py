@@ -126,8 +126,8 @@ class LinearRule(Kind):
     def push(self, i: int, xdot: Any, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         if issubclass(type(xdot), Tangent):
             xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
-            if type(xdot) in (list, tuple):
-                xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
+        if type(xdot) in (list, tuple) and type(args[0]) in (list, tuple):
+            xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
         if self.constants:
             kwargs = {name: x for name, x in kwargs.items() if name not in self.constants}
         return self.f(xdot, **kwargs)

@@ -105,7 +105,7 @@ class Complex(builtins.complex, metaclass=_Seeing):
 
     @staticmethod
     def of_traced(real: Any = 0.0, imag: Any = 0.0) -> Any:
-        if not isinstance(imag, Traced) and imag == 0 and not str(imag).startswith("-"):
+        if not isinstance(imag, Traced) and imag == 0 and not np.signbit(np.real(imag)):
             return _number(real, builtins.complex)
         parts: list[Any] = [
             x if isinstance(x, Traced) else builtins.complex(x) for x in (real, imag)

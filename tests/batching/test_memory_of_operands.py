@@ -130,9 +130,10 @@ def test_operators_are_those_of_a_loop_in_value_and_warning(name, given_operands
 @pytest.mark.parametrize("of_z", VECTORS)
 def test_each_layout_beside_each(operate, of_x, of_z):
     rng = np.random.default_rng(3)
-    for n in (1, 7, 8, 4096, 4097):
+    for n in (1, 7, 8, 4096, 4097, 32_768, 32_769):
         x, z = VECTORS[of_x](rng.normal(size=n)), VECTORS[of_z](rng.normal(size=n))
         assert are_equal(cr.vmap(operate)(x, z), operate(x, z))
+        assert are_equal(cr.vmap(lambda x: operate(0.3, x))(x), operate(0.3, x))
     assert cr.vmap(operate)(x[:0], z[:0]).shape == (0,)
 
 

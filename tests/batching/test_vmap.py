@@ -634,6 +634,9 @@ def helper():
     return SHARED.normal()
 
 
+OF_A_DRAW = cr.grad(lambda x: np.sum(draws_by_helper(x)))
+
+
 def test_draws_are_those_of_a_loop():
     local = np.random.default_rng(2)
 
@@ -650,6 +653,9 @@ def test_draws_are_those_of_a_loop():
         shared_noise,
         functools.partial(lambda noisy, x: noisy(x), shared_noise),
         Fixed(),
+        cr.grad(lambda x: np.sum(x * local.normal())),
+        lambda x: OF_A_DRAW(x),
+        cr.checkpoint(draws_by_helper),
     ):
         with pytest.raises(cr.BatchError, match="draws random numbers"):
             cr.vmap(f, ways=1)(XS)
@@ -878,3 +884,12 @@ def test_operators_on_numbers_however_they_lie_in_memory(n, operate):
         for y in layouts(n):
             np.testing.assert_array_equal(cr.vmap(operate)(x, y), operate(x, y))
         np.testing.assert_array_equal(cr.vmap(lambda x: operate(2.0, x))(x), operate(2.0, x))
+
+
+def test_truths_beside_numbers_have_zeros_among_their_tangents():
+    def f(x):
+        return np.sum(np.stack([x, x > 1, np.floor(x)]))
+
+    y, ydot = cr.vmap(lambda x: cr.jvp(f, (x,), (1.0,)), ways=1)(np.array([0.5, 1.5]))
+    np.testing.assert_array_equal(y, [0.5, 3.5])
+    np.testing.assert_array_equal(ydot, [1.0, 1.0])

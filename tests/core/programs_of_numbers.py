@@ -349,6 +349,18 @@ def transforms_of(seed):
 
         yield "pullback of an array, twice", pulled_twice
 
+    def beside(f):
+        """Return a gradient of ``f`` at numbers that are multiplied by others of their item."""
+
+        def of_item(xs):
+            def scaled(ys):
+                parts = [y * x - x for x, y in zip(xs, ys, strict=True)]
+                return f(np.stack(parts) if of_arrays else parts)
+
+            return cr.grad(scaled)(v)
+
+        return of_item
+
     for name, f in (("last", last), ("all", all_of)):
         yield f"jvp {name}", lambda f=f: cr.jvp(f, (xs,), (v,))
         yield f"grad {name}", lambda f=f: cr.grad(f)(xs)
@@ -374,6 +386,18 @@ def transforms_of(seed):
         )
         yield f"vmap {name}", lambda f=f, batch=batch: cr.vmap(f)(batch)
         yield f"vmap of grad {name}", lambda f=f, batch=batch: cr.vmap(cr.grad(f))(batch)
+        yield (
+            f"vmap of jvp {name}",
+            lambda f=f, batch=batch: cr.vmap(lambda x: cr.jvp(f, (x,), (v,)))(batch),
+        )
+        yield (
+            f"vmap of hvp {name}",
+            lambda f=f, batch=batch: cr.vmap(lambda x: cr.hvp(f, (x,), (v,)))(batch),
+        )
+        yield (
+            f"vmap of levels that meet, {name}",
+            lambda f=f, batch=batch: cr.vmap(beside(f))(batch),
+        )
         yield (
             f"grad of vmap {name}",
             lambda f=f, batch=batch: cr.grad(lambda xs: np.sum(cr.vmap(f)(xs)))(batch),

@@ -116,6 +116,32 @@ def test_numeric_zeros_get_no_such_treatment():
         assert cr.grad(lambda x: 1 / (1 / x))(np.float64(0.0)) != 0.0
 
 
+def test_entries_that_nobody_reads_send_nothing_back_where_some_that_are_read_move():
+    """One that is read has a plain cotangent, and another one that is differentiated again."""
+
+    def of_numbers(x):
+        y = np.stack([x, x, x])
+        y[2] = np.sqrt(x * 0.0)
+        return y[0] * x + y[0]
+
+    def of_rows(x):
+        y = np.stack([x, x])
+        y[1] = np.sqrt(np.stack([x[0] * 0.0, x[1]]))
+        return y[0, 0] * x[0] + y[0, 1] + y[1, 1]
+
+    x = np.array([2.0, 4.0])
+    right = [[2.0, 0.0], [0.0, -1 / 32]]
+    with np.errstate(all="ignore"):
+        assert cr.grad(cr.grad(of_numbers))(2.0) == cr.hvp(of_numbers, (2.0,), (1.0,)) == 2.0
+        for second in (
+            cr.hessian(of_rows),
+            cr.jacrev(cr.grad(of_rows)),
+            cr.jacfwd(cr.grad(of_rows)),
+        ):
+            np.testing.assert_array_equal(second(x), right)
+        np.testing.assert_array_equal(cr.vmap(cr.grad(cr.grad(of_numbers)))(x), [2.0, 2.0])
+
+
 def test_what_a_part_is_written_over_sends_nothing_back_in_second_derivatives():
     def f(x):
         y = np.sqrt(x)

@@ -475,6 +475,8 @@ def test_generators_would_draw_the_same_for_each_item():
         lambda x: x * generator.normal(),
         functools.partial(lambda g, x: x * g.random(), random.Random(0)),
         Sampler().draw,
+        cr.grad(lambda x: x * generator.normal()),
+        cr.checkpoint(lambda x: x * generator.normal()),
     ]
     for f in held:
         with pytest.raises(cr.MutationError, match=r"captures a generator.*(?s:.*)seed"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import chainrules as cr
 from chainrules.scipy import stats
 
-pytestmark = pytest.mark.skipif(not hasattr(own, "Normal"), reason="since SciPy 1.15")
+pytestmark = pytest.mark.skipif(not hasattr(own, "Binomial"), reason="since SciPy 1.16")
 
 AT_POINTS = ["pdf", "logpdf", "cdf", "logcdf", "ccdf", "logccdf"]
 AT_CHANCES = ["icdf", "iccdf"]
@@ -165,6 +165,27 @@ def test_objects_pass_for_scipys():
     for again in (copy.copy(made), pickle.loads(pickle.dumps(made))):
         assert type(again) is type(made)
         assert again.pdf(0.2) == made.pdf(0.2)
+
+
+def test_classes_of_users():
+    class Wider(stats.Normal):
+        """Normal, with a method of its own and a formula of another."""
+
+        def mode(self):
+            return self.mu * 1.0
+
+        def spread(self):
+            return self.icdf(0.75) - self.icdf(0.25) + super().median()
+
+    def f(mu, sigma):
+        made = Wider(mu=mu, sigma=sigma)
+        return made.spread() + made.mode() * made.pdf(0.2)
+
+    assert issubclass(Wider, stats.Normal)
+    assert issubclass(Wider, own.Normal)
+    assert isinstance(Wider(mu=0.1, sigma=1.0), stats.Normal)
+    assert not issubclass(Wider, stats.Uniform)
+    checks.check(f, 0.3, 1.2, exact=False)
 
 
 # ---- random compositions ------------------------------------------------------------------------

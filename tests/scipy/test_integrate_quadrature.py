@@ -208,6 +208,17 @@ def test_what_a_function_captures():
     assert len(seen) == 21  # a list that it adds to is the same one; once at each node
 
 
+def test_a_polynomial_that_is_captured():
+    """Of ``np.poly1d``, whose field of coefficients has a property of its name."""
+
+    def f(t):
+        p = np.poly1d(cr.array([t, 1.0, 2.0]))
+        return integrate.quad(lambda x: p(x), 0.0, 1.0)[0]
+
+    np.testing.assert_allclose(cr.grad(f)(0.7), 1 / 3)
+    np.testing.assert_allclose(cr.jvp(f, (0.7,), (1.0,))[1], 1 / 3)
+
+
 def test_a_spline_that_is_captured():
     from chainrules.scipy import interpolate
 

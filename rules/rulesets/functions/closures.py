@@ -334,7 +334,7 @@ class Copies:
     def _copy_fields(self, x: Any) -> Any:
         made = self.made[id(x)] = copy.copy(x)  # before its fields, which may lead back to it
         for name, part in vars(x).items():
-            object.__setattr__(made, name, self.of(part))
+            vars(made)[name] = self.of(part)  # a property may have its name, as in np.poly1d
         return made
 
     def _copy_object(self, x: Any, parts: Children) -> Any:

@@ -18,19 +18,33 @@ def by_source(cls):
     return stand_in(cls, StandIn, members)
 
 
-def of_its_source(cls):
-    """Return a stand-in for an abstract class, whose objects are of the class in an adopted copy.
+class OfItsSource(AbstractStandIn):
+    """The metaclass of stand-ins whose objects, and classes that derive from them, are a copy's.
 
-    Its bases see traced values as well, and what its methods make.
+    Bases of the class see traced values as well, and what its methods make.
     """
 
-    def __new__(asked, *args, **kwargs):  # noqa: N807
-        if asked is not made:  # a class of the user's, of SciPy's own methods
-            return cls.__new__(asked, *args, **kwargs)
-        return in_a_copy(cls)(*args, **kwargs)
+    def __new__(mcls, name, bases, members):
+        copied = [in_a_copy(b.original) if isinstance(b, OfItsSource) else b for b in bases]
+        if copied == list(bases):
+            return super().__new__(mcls, name, bases, members)
+        return type(copied[0])(name, tuple(copied), members)
 
-    made = stand_in(cls, AbstractStandIn, {"__new__": __new__})
-    return made
+    def __call__(self, *args, **kwargs):
+        return in_a_copy(self.original)(*args, **kwargs)
+
+    def __subclasscheck__(self, other):
+        wanted = named(self.original)  # which the class in the copy has as well
+        return any(named(base) == wanted for base in other.__mro__)
+
+
+def named(cls):
+    return cls.__module__, cls.__name__
+
+
+def of_its_source(cls):
+    """Return a stand-in for an abstract class, whose objects are of the class in a copy."""
+    return stand_in(cls, OfItsSource, {"original": cls})
 
 
 def stand_in(cls, metaclass, members):

@@ -4,17 +4,22 @@
 all parts of what is there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..config import ArgumentValueError
 from ..rules import children, describe, name_of, positional_names, shape_of
 from ..rules.containers import LEAVES, constants
 from ..rules.refusals.table import refusal
+from ..rules.shapes import OBJECT
 from ..rules.tracing.views import axes_of, bare, laid_out
 
 Axes = Any  # an int, None, or a container of these
+# The leaves of a call's arguments, with the axis of the items in front where they have one; which
+# of them have one; and the number of items.
+Items = tuple[Sequence, Sequence, int]
 
 
 def paired(x: Any, axes: Axes, place: str) -> Iterator[tuple[Any, int | None, str]]:
@@ -77,6 +82,52 @@ def axes_of_call(f: Any, in_axes: Axes, args: tuple, kwargs: dict) -> tuple[tupl
             raise refusal("number of axes", count=len(in_axes), f=name_of(f), given=len(args))
         return tuple(in_axes), dict.fromkeys(kwargs, 0)
     return (in_axes,) * len(args), dict.fromkeys(kwargs, 0)
+
+
+def items_of_arrays(args: tuple) -> Items | None:
+    """Return the items of plain arrays that have them in front; None where there is more to see."""
+    count = 0
+    for x in args:
+        if type(x) is not np.ndarray or x.dtype is OBJECT or not x.ndim:
+            return None
+        if not x.flags.c_contiguous or count not in (0, len(x)):
+            return None
+        count = len(x)
+    return (args, (True,) * len(args), count) if count else None
+
+
+def items_of_call(f: Any, given: list, axis_size: int | None) -> Items:
+    """Return the items of leaves that are given with their axes and the names of their places.
+
+    Raises
+    ------
+    ValueError
+        If they have different numbers of items, or none says how many there are.
+    """
+    leaves = [x if axis is None else items_of(x, axis, place) for x, axis, place in given]
+    batched = [axis is not None and x is not None for x, axis, _ in given]
+    return leaves, batched, _number_of_items(given, leaves, batched, axis_size, f)
+
+
+def _number_of_items(
+    given: list, leaves: list, batched: list, axis_size: int | None, f: Any
+) -> int:
+    counts: dict[int, str] = {}
+    for (_, _, place), x, is_batched in zip(given, leaves, batched, strict=True):
+        if is_batched:
+            counts.setdefault(shape_of(x)[0], place)
+    if axis_size is not None:
+        counts.setdefault(axis_size, "axis_size")
+    if len(counts) > 1:
+        told = ", ".join(f"{place} has {n}" for n, place in counts.items())
+        raise ArgumentValueError(f"vmap({name_of(f)}) is given different numbers of items: {told}.")
+    if not counts:
+        raise ArgumentValueError(
+            f"vmap({name_of(f)}) is given no axis of items.\n"
+            "  name one with in_axes, or say how many items there are: axis_size=n"
+        )
+    (count,) = counts
+    return count
 
 
 def items_of(x: Any, axis: int, place: str) -> Any:

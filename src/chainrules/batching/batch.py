@@ -18,6 +18,7 @@ from ..config import (
     user_line,
 )
 from ..config.lines import raised_at, warn_user
+from ..config.numpy_warnings import as_before, settings, tell_user
 from ..rules import dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
 from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
@@ -27,7 +28,7 @@ from ..rules.shapes import OBJECT
 from ..rules.tracing.classes.other_classes import is_computed_with
 from ..rules.tracing.views import bare, for_receiver
 from ..rules.tracing.watching import stops
-from .axes import Axes, items_of, paired
+from .axes import Axes, Items, items_of_call, paired
 from .batch_level import BatchLevel, WatchedBatch
 from .batched import BatchedArray, BatchedNumber
 from .joined import Stacked, joined_ways, none_of, own_class_in, stacked_items, without_stack
@@ -38,21 +39,17 @@ from .ways import Looked, OneByOne, Split, is_told, tell
 class Batch:
     """One call of a function on a batch: its items, and the ways that they go."""
 
-    def __init__(
-        self, f: Callable, call: tuple, given: list, axis_size: int | None, ways: int
-    ) -> None:
+    def __init__(self, f: Callable, call: tuple, items: Items, ways: int) -> None:
         self.f = f
         self.call = call
+        self.leaves, self.batched, self.count = items
         self.ways = ways
-        self.leaves = [x if axis is None else items_of(x, axis, place) for x, axis, place in given]
-        self.batched = [axis is not None and x is not None for x, axis, _ in given]
-        self.count = _number_of_items(given, self.leaves, self.batched, axis_size, f)
 
     def results(self, out_axes: Axes) -> Any:
         """Run all items, and return their results with the axis of the items where it is wanted."""
         y = self.joined()
         if type(y) is Stacked and type(out_axes) is int:  # as most are
-            return self._placed(y, out_axes, "the result")
+            return self._placed(y, out_axes, "the result") if out_axes else y.values
         leaves = iter([self._placed(*leaf) for leaf in paired(y, out_axes, "the result")])
         return map_leaves(lambda _: next(leaves), y)
 
@@ -86,9 +83,13 @@ class Batch:
         parts = self.checked_ways()
         if len(parts) == 1:
             _, y, level = parts[0]
+            if type(y) is BatchedNumber and level.carries(y):  # as most are
+                return self._of_all(y.block)
             if level is None:  # one item by itself
                 return map_leaves(lambda leaf: stacked_items([leaf]), y)
-            return map_leaves(lambda leaf: self._of_all(leaf, level), y)
+            return map_leaves(
+                lambda leaf: self._of_all(leaf.block) if level.carries(leaf) else leaf, y
+            )
         order = np.argsort(np.concatenate([places for places, _, _ in parts]))
         return joined_ways([(y, level, len(places)) for places, y, level in parts], order, self.f)
 
@@ -110,10 +111,8 @@ class Batch:
                     raise
         return None
 
-    def _of_all(self, leaf: Any, level: BatchLevel) -> Any:
-        if not level.carries(leaf):
-            return leaf
-        block = leaf.block
+    def _of_all(self, block: Any) -> Stacked:
+        """Return the results of all items, in memory of their own."""
         if type(block) is np.ndarray and not block.dtype.isnative:
             return Stacked(block.astype(block.dtype.newbyteorder("=")))  # as np.stack gives it
         return Stacked(for_receiver(block) if self._is_shared(block) else block)
@@ -122,7 +121,10 @@ class Batch:
         """Say whether a block is in the memory of an argument, which is the caller's."""
         for x in self.leaves if type(block) is np.ndarray else ():
             plain = x if type(x) is np.ndarray else bare(x)
-            if isinstance(plain, np.ndarray) and np.may_share_memory(block, plain):
+            if not isinstance(plain, np.ndarray):
+                continue
+            apart = block.base is plain.base is None and block is not plain  # each has its own
+            if not apart and np.may_share_memory(block, plain):
                 return True
         return False
 
@@ -255,7 +257,11 @@ class Batch:
                 x = level.wrap(x if whole else x[places])
             wrapped.append(x)
         level.given = tuple(self.leaves), wrapped
-        args, kwargs = _with_leaves(self.call, iter(wrapped))
+        args, kwargs = self.call
+        if args is self.leaves:  # arrays alone
+            args = wrapped
+        else:
+            args, kwargs = _with_leaves(self.call, iter(wrapped))
         try:
             y = run(self.f, args, kwargs)
             blocks = _settled(y, level)
@@ -265,9 +271,11 @@ class Batch:
             raise
         finally:
             level.close()
-        self._refuse_draws(level)
-        if any(getattr(block, "dtype", None) is OBJECT for block in blocks):
-            raise OneByOne(level, "the result is an array of objects")
+        if self.generators.found:
+            self._refuse_draws(level)
+        for block in blocks:
+            if getattr(block, "dtype", None) is OBJECT:
+                raise OneByOne(level, "the result is an array of objects")
         if level.made_objects and any(type(block) is int for block in blocks):
             # It may be a float of an item: np.sum of np.arange(x), or of no entry of an array.
             one = iterate_leaves(self.run_item(places[0]))
@@ -295,7 +303,12 @@ class Batch:
             [for_receiver(x[k]) if batched else x for x, batched in zip(self.leaves, self.batched)]
         )
         args, kwargs = _with_leaves(self.call, leaves)
-        return self.f(*args, **kwargs)
+        before = settings()
+        try:
+            tell_user(before)
+            return self.f(*args, **kwargs)
+        finally:
+            as_before(before)
 
 
 def _is_recorded() -> bool:
@@ -317,27 +330,6 @@ def _asked(split: Split) -> str:
         "float": "a number that is asked for",
         "value": "a value that is asked for",
     }.get(split.asked, split.asked)
-
-
-def _number_of_items(
-    given: list, leaves: list, batched: list, axis_size: int | None, f: Callable
-) -> int:
-    counts: dict[int, str] = {}
-    for (_, _, place), x, is_batched in zip(given, leaves, batched, strict=True):
-        if is_batched:
-            counts.setdefault(shape_of(x)[0], place)
-    if axis_size is not None:
-        counts.setdefault(axis_size, "axis_size")
-    if len(counts) > 1:
-        told = ", ".join(f"{place} has {n}" for n, place in counts.items())
-        raise ArgumentValueError(f"vmap({name_of(f)}) is given different numbers of items: {told}.")
-    if not counts:
-        raise ArgumentValueError(
-            f"vmap({name_of(f)}) is given no axis of items.\n"
-            "  name one with in_axes, or say how many items there are: axis_size=n"
-        )
-    (count,) = counts
-    return count
 
 
 def _with_leaves(call: tuple, leaves: Iterator) -> tuple:
@@ -370,7 +362,7 @@ def call_on_batch(count: int, batched: tuple, f: Callable, args: tuple) -> tuple
         for k, (x, flags) in enumerate(zip(args, batched, strict=True))
         for leaf in paired(x, map_leaves(lambda b: 0 if b else None, flags), f"argument {k}")
     ]
-    y = Batch(f, (args, {}), given, count, 16).joined()
+    y = Batch(f, (args, {}), items_of_call(f, given, count), 16).joined()
     are_batched = map_leaves(lambda leaf: type(leaf) is Stacked, y)
     return map_leaves(lambda leaf: leaf.values if type(leaf) is Stacked else leaf, y), are_batched
 

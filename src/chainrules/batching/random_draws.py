@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from ..config.thresholds import CODES_KEPT
 from ..rules.containers import LEAVES
+from ..rules.engines.arguments import Transformed
 from ..rules.rulesets.functions.executors.elsewhere import codes_of, reached
 from ..rules.signatures import content_of
 
 # What holds no generator, and is most of what a function reads.
 _PLAIN = frozenset(LEAVES) - {
-    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType,
+    Transformed, type, types.FunctionType, types.BuiltinFunctionType, types.MethodType,
+    types.ModuleType,
 }  # fmt: skip
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
 _DRAWS: tuple[Any, ...] = (random.random, np.random.random)
@@ -37,17 +40,19 @@ class Generators:
     """The generators that a function can reach, and the states in which they are."""
 
     def __init__(self, f: Any, call: tuple) -> None:
-        found: dict[int, Any] = {}
         args, kwargs = call
-        given = [
-            x for x in (f, *args, *kwargs.values()) if type(x) not in _PLAIN and not _is_plain(x)
-        ]
-        for x, _ in reached(tuple(given), _PLAIN) if given else ():
+        self.found: list[Any] = []
+        self.states: list[Any] = []
+        if not kwargs and _PLAIN.issuperset(map(type, args)) and _is_plain(f):
+            return  # as most have none
+        found: dict[int, Any] = {}
+        given = (f, *args, *kwargs.values())
+        for x, _ in reached(tuple([x for x in given if not _is_plain(x)]), _PLAIN):
             for y in _bound(x):
                 if isinstance(y, _GENERATORS):
                     found[id(y)] = y
-        self.found = list(found.values())
-        self.states = [_state(x) for x in self.found]
+        self.found += found.values()
+        self.states += map(_state, self.found)
 
     def drawn(self) -> str:
         """Return the name of one whose state has changed since, or an empty text."""
@@ -67,27 +72,45 @@ class Generators:
                 getattr(x, "bit_generator", x).state = state
 
 
+# By the identity of a code, which is kept with them: the names in it and in its functions, and None
+# where one of them draws.
+_named: dict[int, tuple[types.CodeType, tuple | None]] = {}
+
+
+def _names_in(f: types.FunctionType) -> tuple | None:
+    """Return the names that ``f`` reads; None where one of them may draw."""
+    code = f.__code__
+    known = _named.get(id(code))
+    if known is None:
+        if len(_named) >= CODES_KEPT:
+            _named.clear()
+        names = {name for part in codes_of(f) for name in part.co_names}
+        known = _named[id(code)] = code, tuple(names) if _DRAWING.isdisjoint(names) else None
+    return known[1]
+
+
 def _is_plain(x: Any) -> bool:
     """Say at a glance that ``x`` holds no generator: as a function of numbers and of libraries."""
-    seen: set[int] = set()
     waiting = [x]
-    while waiting:
-        x = waiting.pop()
+    seen: set[int] = set()
+    for x in waiting:
         cls = type(x)
         if cls in _PLAIN or id(x) in seen:
             continue
         if cls is types.FunctionType:
             seen.add(id(x))
-            if x.__defaults__ or x.__kwdefaults__:
+            names = _names_in(x)
+            if names is None or x.__kwdefaults__:
                 return False
             variables = x.__globals__
-            for code in codes_of(x):
-                names = code.co_names
-                if not _DRAWING.isdisjoint(names):
-                    return False
-                waiting += [variables[name] for name in names if name in variables]
+            for name in names:
+                if name in variables:
+                    waiting.append(variables[name])
+            waiting += x.__defaults__ or ()
             if x.__closure__:
                 waiting += map(content_of, x.__closure__)
+        elif cls is Transformed:
+            waiting.append(x.__wrapped__)
         elif cls is types.ModuleType:
             if x.__name__ not in _QUIET:
                 return False

@@ -6,11 +6,12 @@
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from ..config.tracebacks import door
+from ..config import memory
+from ..config.tracebacks import trim_traceback
 from ..rules.engines.arguments import titled
 from ..rules.engines.inputs import taken
 from ..rules.refusals.table import refusal
-from .axes import Axes, axes_of_call, check_axes, paired
+from .axes import Axes, Items, axes_of_call, check_axes, items_of_arrays, items_of_call, paired
 from .batch import Batch
 
 P = ParamSpec("P")
@@ -88,17 +89,35 @@ def vmap(
     if not isinstance(ways, int) or ways < 1:
         raise refusal("number of ways", ways=repr(ways))
 
-    @door
+    in_front = type(in_axes) is int and in_axes == 0 and axis_size is None
+
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
-        placed = tuple([taken(x) for x in args])
-        named = {k: taken(x) for k, x in kwargs.items()} if kwargs else kwargs
-        by_place, by_name = axes_of_call(f, in_axes, placed, named)
-        given = [
-            leaf for k, x in enumerate(placed) for leaf in paired(x, by_place[k], f"argument {k}")
-        ]
-        for k, x in named.items():
-            given += paired(x, by_name[k], f"argument {k!r}")
-        batch = Batch(f, (placed, named), given, axis_size, ways)
-        return batch.results(out_axes)
+        used = memory.pool.use_pool()
+        try:
+            items = items_of_arrays(args) if in_front and not kwargs else None
+            call = args, kwargs
+            if items is None:
+                call, items = arguments(f, in_axes, axis_size, args, kwargs)
+            return Batch(f, call, items, ways).results(out_axes)
+        except BaseException as error:
+            trim_traceback(error)
+            raise
+        finally:
+            memory.pool.leave_pool(used)
 
     return titled(batched, "vmap", vmap, f, in_axes, out_axes, axis_size, ways)
+
+
+def arguments(
+    f: Callable, in_axes: Axes, axis_size: int | None, args: tuple, kwargs: dict
+) -> tuple[tuple, Items]:
+    """Return the arguments of a call as they are now, and their items."""
+    placed = tuple([taken(x) for x in args])
+    named = {k: taken(x) for k, x in kwargs.items()}
+    by_place, by_name = axes_of_call(f, in_axes, placed, named)
+    given: list = []
+    for k, x in enumerate(placed):
+        given += paired(x, by_place[k], f"argument {k}")
+    for name, x in named.items():
+        given += paired(x, by_name[name], f"argument {name!r}")
+    return (placed, named), items_of_call(f, given, axis_size)

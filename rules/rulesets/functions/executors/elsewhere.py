@@ -65,11 +65,14 @@ def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]
             continue
         seen[id(x)] = x
         yield x, place
+        is_partial = isinstance(x, functools.partial)
+        if (is_partial or cls is types.FunctionType) and hasattr(x, "__wrapped__"):
+            waiting.append((x.__wrapped__, place))  # as a transform and a decorator keep it
         if cls is tuple or cls is list or cls is dict:
             waiting += [(part, place) for part in (x.values() if cls is dict else x)]
         elif cls is types.FunctionType:
             waiting += variables_of(x, place) if _is_users(x) else ()
-        elif isinstance(x, functools.partial):
+        elif is_partial:
             waiting += [(part, place) for part in (x.func, x.args, x.keywords)]
         elif cls is types.MethodType:
             waiting += [(x.__func__, place), (x.__self__, place)]

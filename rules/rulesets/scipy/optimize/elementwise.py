@@ -1,6 +1,7 @@
 """Roots and minima of functions of one number, for each entry of an array (since SciPy 1.15)."""
 
 import importlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,10 @@ def find_bracket(call: SolverCall) -> Any:
 
 
 def solved_by_rules(names: dict[str, Any]) -> None:
-    """Let copies of SciPy's modules, as those of distributions, ask the rules above."""
+    """Let copies of SciPy's modules, as those of distributions, ask the rules above.
+
+    What they bracket is solved for then, so that nothing depends on the bracket.
+    """
     for name, body in {
         "_chandrupatla": find_root,
         "_chandrupatla_minimize": find_minimum,
@@ -62,6 +66,9 @@ def solved_by_rules(names: dict[str, Any]) -> None:
     }.items():
         if name in names:
             names[name] = follows(vars(importlib.import_module(names["__name__"]))[name], body)
+    if names.get("elementwise") is not None:  # the module, since SciPy 1.18
+        brackets = {name: follows(vars(elementwise)[name], find_bracket) for name in REFUSED}
+        names["elementwise"] = SimpleNamespace(**INSTEAD, **brackets)
 
 
 adjusted["scipy.optimize._chandrupatla"] = adjusted["scipy.optimize._bracket"] = solved_by_rules

@@ -5,17 +5,16 @@ from scipy import stats
 
 from .... import adjusted, source_of, value
 from .. import source_classes
-from ..optimize import elementwise as elementwise  # their solvers ask its rules
+from ..optimize import elementwise
 
 CLASSES = ("Normal", "Logistic", "Uniform", "Binomial", "Mixture")
 # All that they return is of the copies' classes, whether anything is traced or not yet.
 FUNCTIONS = ("make_distribution", "truncate", "order_statistic", "abs", "exp", "log")
 
-INSTEAD = {
-    name: source_classes.of_its_source(getattr(stats, name))
-    for name in CLASSES
-    if hasattr(stats, name)
-} | {name: source_of(getattr(stats, name)) for name in FUNCTIONS if hasattr(stats, name)}
+INSTEAD: dict = {}
+if hasattr(stats, "Binomial"):  # not of SciPy 1.15, whose first ones had other methods
+    INSTEAD |= {name: source_classes.of_its_source(getattr(stats, name)) for name in CLASSES}
+    INSTEAD |= {name: source_of(getattr(stats, name)) for name in FUNCTIONS}
 
 
 def kept_apart(names):
@@ -23,8 +22,11 @@ def kept_apart(names):
 
     An end of a support that is infinite stays where it is: infinity times a scale has no slope.
     """
-    univariate, scaled = names["UnivariateDistribution"], names["ShiftedScaledDistribution"]
-    univariate.cache_policy = univariate.cache_policy.getter(lambda self: "no_cache")
+    elementwise.solved_by_rules(names)
+    for cls in names.values():
+        if isinstance(cls, type) and "cache_policy" in vars(cls):
+            cls.cache_policy = cls.cache_policy.getter(lambda self: "no_cache")
+    scaled = names["ShiftedScaledDistribution"]
     own = scaled._support
 
     def _support(self, **params):

@@ -17,6 +17,9 @@ BY_REASON = {
         "fit goodness_of_fit ppcc_max ppcc_plot",
     ("it calls functions with samples of its own", "the gradient of the statistic"): """
         bootstrap monte_carlo_test multiscale_graphcorr permutation_test power sobol_indices""",
+    ("it is of distributions that see traced values since SciPy 1.16", "stats.norm"):
+        "" if hasattr(stats, "Binomial") else
+        "abs exp log make_distribution order_statistic truncate Normal Uniform Mixture",
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
         anderson_ksamp dunnett ks_1samp kstest shapiro tukey_hsd""",

@@ -53,6 +53,7 @@ class CalledNames:
 
     def __init__(self, modules: list[ReadNames]) -> None:
         self.modules = modules
+        self._read: dict[str, bool] = {}
 
     def shown(self, name: Any, part: Any) -> Any:
         """Return what an object keeps by ``name`` in place of ``part``: itself, or a stand-in."""
@@ -62,7 +63,9 @@ class CalledNames:
 
     def are_read(self, name: str) -> bool:
         """Say whether a module reads attributes of that name as values."""
-        return any(module.has(name) for module in self.modules)
+        if name not in self._read:
+            self._read[name] = any(module.has(name) for module in self.modules)
+        return self._read[name]
 
 
 @functools.lru_cache(256)

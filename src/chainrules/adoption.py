@@ -18,7 +18,7 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
-from ._adopted.called_names import CalledNames
+from ._adopted.called_names import CalledNames, ReadNames
 from ._adopted.held import Undo, adopt_functions, answers, home_of
 from ._adopted.kept import KeptFunctions
 from ._adopted.mirrors import held_mirror_of, mirror_of
@@ -39,8 +39,20 @@ if hasattr(os, "register_at_fork"):  # a child has none of the threads that migh
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
-# By the id of a module's globals: the globals, so that no others get their id, and the changes.
-_changes: dict[int, tuple[dict, list[tuple[str, Any, Any]], list[Undo]]] = {}
+
+
+class _Changes:
+    """Globals of an adopted module, what was changed in them, and what its code reads."""
+
+    def __init__(self, names: dict) -> None:
+        self.names = names  # so that no others get their id
+        self.globals: list[tuple[str, Any, Any]] = []
+        self.undo: list[Undo] = []
+        self.reads = ReadNames(names)
+        self.kept: list[KeptFunctions] = []
+
+
+_changes: dict[int, _Changes] = {}  # by the id of a module's globals
 _MISSING = object()
 _SHOWN = ("numpy", "scipy", "math", "cmath")  # by modules of this package
 
@@ -48,16 +60,17 @@ _SHOWN = ("numpy", "scipy", "math", "cmath")  # by modules of this package
 def _adopt_functions(names: dict) -> None:
     with _lock:
         adopted[id(names)] += 1
-        *_, undo = _changes.setdefault(id(names), (names, [], []))
+        undo = _changes.setdefault(id(names), _Changes(names)).undo
         undo[:0] = adopt_functions(names, held_mirror_of, _SHOWN)
 
 
 def _adopt_globals(names: dict, called: CalledNames) -> list[dict]:
     """Adopt the globals of a module; return those that it ran code in and that are no module's."""
     with _lock:
-        _, changes, undo = _changes[id(names)]
+        changes = _changes[id(names)]
         kept = KeptFunctions(home_of(names), held_mirror_of, called)
-        undo[:0] = [kept.take_back]
+        changes.kept.append(kept)
+        changes.undo[:0] = [kept.take_back]
         for name, part in list(names.items()):
             if name.startswith("__"):
                 continue
@@ -66,11 +79,11 @@ def _adopt_globals(names: dict, called: CalledNames) -> list[dict]:
                 mirror = kept.swapped(part)
             if mirror is not part:
                 names[name] = mirror
-                changes.append((name, part, mirror))
+                changes.globals.append((name, part, mirror))
         for name, number in BUILTINS.items():
             if name not in names:
                 names[name] = number
-                changes.append((name, _MISSING, number))
+                changes.globals.append((name, _MISSING, number))
         return kept.namespaces
 
 
@@ -80,15 +93,15 @@ def _release(names: dict) -> None:
         if adopted[id(names)] > 0:
             return
         del adopted[id(names)]
-        _, changes, undo = _changes.pop(id(names))
-        for name, part, mirror in changes:
+        changes = _changes.pop(id(names))
+        for name, part, mirror in changes.globals:
             if names.get(name) is not mirror:
                 continue  # it was bound anew since
             if part is _MISSING:
                 del names[name]
             else:
                 names[name] = part
-        for take_back in undo:
+        for take_back in changes.undo:
             take_back()
 
 
@@ -147,7 +160,10 @@ class Adoption:
         for names in new:
             self._modules.append(names)
             _adopt_functions(names)  # of all, before others are given what was made of them
-        called = CalledNames([names for names, *_ in _changes.values()])
+        called = CalledNames([changes.reads for changes in _changes.values()])
+        for changes in _changes.values():
+            for kept in changes.kept:
+                kept.give_back(called)
         for names in new:
             self._add(*_adopt_globals(names, called))
 

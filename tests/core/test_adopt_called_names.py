@@ -94,9 +94,23 @@ def test_a_converter_that_is_also_compared_stays_the_class(channels):
             cr.grad(channels.by_kind)(0.3)
 
 
-def test_in_a_module_without_source_converters_stay_classes():
-    channels = module_of(CHANNELS, "channels_of_text")
-    with cr.adopt(channels):
-        assert type(channels.Space.CHANNELS[0].limit) is type
+def test_without_a_source_each_name_in_a_function_counts_as_read(channels):
+    of_text = module_of(CHANNELS, "channels_of_text")
+    other = module_of("class Other:\n    def f(self, c):\n        return c.kind", "names_kind")
+    with cr.adopt(of_text):
+        assert type(of_text.Space.CHANNELS[0].limit) is type
         with pytest.raises(cr.LostDerivativeError):
-            cr.grad(channels.f)(0.3)
+            cr.grad(of_text.f)(0.3)
+    with cr.adopt(channels, other):
+        assert cr.grad(channels.f)(0.3) == pytest.approx(slope(channels.f, 0.3))
+
+
+def test_a_module_that_is_adopted_later_may_read_the_converter(channels):
+    red = channels.Space.CHANNELS[0]
+    with cr.adopt(channels):
+        assert type(red.limit) is not type
+        reader = module_of("def f(c):\n    return c.limit is float", "reads_limits")
+        with cr.adopt(reader):
+            assert reader.f(red)
+        assert type(red.limit) is type
+    assert type(red.limit) is type

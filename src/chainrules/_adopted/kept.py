@@ -37,6 +37,7 @@ class KeptFunctions:
     def __init__(self, home: str, mirror_of: Mirror, called: CalledNames) -> None:
         self.home, self.mirror_of, self.called = home, mirror_of, called
         self.undo: list[Callable[[], None]] = []
+        self.by_name: list[tuple[str, Callable[[], None]]] = []  # stand-ins, kept by called names
         self.namespaces: list[dict] = []  # of code that the module ran by exec
         self._known: dict[int, Any] = {}  # containers that were looked into, or are others'
         self._waiting: list[Any] = []
@@ -52,6 +53,12 @@ class KeptFunctions:
         """Put what was there back into the containers."""
         while self.undo:
             self.undo.pop(0)()
+
+    def give_back(self, called: CalledNames) -> None:
+        """Put classes back by the names that modules adopted since read as values."""
+        for name, take_back in self.by_name:
+            if called.are_read(name):
+                take_back()
 
     def _in_place_of(self, part: Any) -> Any:
         kind = type(part)
@@ -93,8 +100,8 @@ class KeptFunctions:
     def _look_into(self, container: Any) -> None:
         for put, get, key, part in list(_places(container)):
             new = self._in_place_of(part)
-            if new is part and type(container) not in _BY_KEYS:
-                new = self.called.shown(key, part)
+            by_name = new is part and type(container) not in _BY_KEYS
+            new = self.called.shown(key, part) if by_name else new
             if new is part:
                 continue
             binds = hasattr(type(part), "__get__")  # into a method, where a class has it
@@ -102,7 +109,10 @@ class KeptFunctions:
                 new = staticmethod(new)
             if id(container) not in self._of_libraries:
                 put(key, new)
-                self.undo.insert(0, functools.partial(_take_back, put, get, key, part, new))
+                take_back = functools.partial(_take_back, put, get, key, part, new)
+                self.undo.insert(0, take_back)
+                if by_name:
+                    self.by_name.append((key, take_back))
 
     def _is_own(self, part: Any, kind: type) -> bool:
         """Say whether a function, a class or an object is of a module that is adopted."""

@@ -270,3 +270,25 @@ def test_results_that_are_written_into_an_array(name):
     if name not in ("labels", "distances"):
         with pytest.raises(cr.MissingRuleError, match="cannot write into out"):
             cr.grad(lambda x: np.sum(f(x)))(images[0])
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: ndimage.convolve(x, np.ones((2,) * x.ndim)),
+        lambda x: ndimage.correlate1d(x, [1.0, 2.0, 0.5]),
+        lambda x: ndimage.gaussian_filter(x, 1.0),
+        lambda x: ndimage.uniform_filter(x, 3),
+    ],
+)
+def test_images_without_pixels(f, shape):
+    x = np.zeros(shape)
+    y, pullback = cr.vjp(f, x)
+    assert np.shape(y) == np.shape(pullback(y)[0]) == shape
+    assert np.shape(cr.hvp(lambda x: np.sum(f(x) ** 2), (x,), (x,))) == shape
+
+
+def test_weights_over_an_image_without_pixels():
+    slope = cr.grad(lambda w: np.sum(ndimage.convolve(np.zeros(0), w)))(np.ones(3))
+    np.testing.assert_array_equal(slope, np.zeros(3))

@@ -15,6 +15,8 @@ CONSTANT_MODES = ("constant", "grid-constant")
 
 def places(n, before, after, mode):
     """From where in an axis of length ``n`` its extension is taken; -1 where from nowhere."""
+    if n == 0:
+        return np.full(before + after, -1)
     options = {"constant_values": -1} if mode in CONSTANT_MODES else {}
     return np.pad(np.arange(n), (before, after), PAD_MODES[mode], **options)
 

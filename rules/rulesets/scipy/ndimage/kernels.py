@@ -50,6 +50,8 @@ def spread_back(ybar, w, mode, origins):
 @primitive
 def met(y, x, shape, mode, origins):
     """For each place in a kernel, the sum of ``y`` times the image that it meets there."""
+    if x.size == 0:
+        return np.zeros(shape, np.result_type(x, y))
     at = borders(np.empty(shape), origins)
     for axis, pair in enumerate(at):
         if pair != (0, 0):

@@ -18,7 +18,8 @@ IMPORT_ALL = """
 import importlib.util, json, pkgutil, sys, chainrules
 
 # What needs a library that is not here is found, and not imported.
-libraries = {f"chainrules.interop.{name}": name for name in ("casadi", "jax", "pytensor", "torch")}
+others = "casadi", "jax", "numexpr", "pytensor", "torch"
+libraries = {f"chainrules.interop.{name}": name for name in others}
 libraries |= {f"chainrules.interop.units.{name}": name for name in ("astropy", "unyt")}
 libraries |= {
     f"chainrules.interop.autograd.{name}": "autograd"

@@ -9,57 +9,58 @@ from modules_of_text import module_of, slope
 
 import chainrules as cr
 
+# Of attributes that no other module reads, which a test of this process may have adopted for good.
 CHANNELS = """
 import numpy as np
 
 
 class Channel(str):
-    def __new__(cls, name, limit=float, kind=float):
+    def __new__(cls, name, chlimit=float, chkind=float):
         made = super().__new__(cls, name)
-        made.limit, made.kind = limit, kind
-        made.asked = made.matched = made.sent = float
+        made.chlimit, made.chkind = chlimit, chkind
+        made.chasked = made.chmatched = made.chsent = float
         return made
 
 
 class Space:
-    CHANNELS = (Channel("red"), Channel("green", limit=lambda x: min(float(x), 1.0)))
-    cast = np.float64
-    number = complex
+    CHANNELS = (Channel("red"), Channel("green", chlimit=lambda x: min(float(x), 1.0)))
+    chcast = np.float64
+    chnumber = complex
 
 
 def limited(data):
-    return [c.limit(v) for c, v in zip(Space.CHANNELS, data)]
+    return [c.chlimit(v) for c, v in zip(Space.CHANNELS, data)]
 
 
 def f(x):
     red, green = limited([x, 2.0 * x])
-    return Space.cast(red) * green + Space().number(x, 1.0).real
+    return Space.chcast(red) * green + Space().chnumber(x, 1.0).real
 
 
 class Red(Space):
-    above = float
+    chabove = float
 
 
 class Bright(Red):
     def is_float(self):
-        return super().above is float
+        return super().chabove is float
 
 
 def kinds():
     red, _ = Space.CHANNELS
     match red:
-        case Channel(matched=kind):
+        case Channel(chmatched=chkind):
             pass
-    return [c is float for c in (red.kind, kind, getattr(red, "asked"), vars(red)["sent"])]
+    return [c is float for c in (red.chkind, chkind, getattr(red, "chasked"), vars(red)["chsent"])]
 
 
 def calls(x):
     red = Space.CHANNELS[0]
-    return red.asked(x), red.matched(x), red.sent(x), Bright().above(x)
+    return red.chasked(x), red.chmatched(x), red.chsent(x), Bright().chabove(x)
 
 
 def by_kind(x):
-    return Space.CHANNELS[0].kind(x)
+    return Space.CHANNELS[0].chkind(x)
 """
 
 
@@ -79,11 +80,15 @@ def test_a_converter_that_is_called_alone_keeps_the_derivative(channels):
         assert cr.grad(channels.f)(0.3) == pytest.approx(expected)
         assert cr.jvp(channels.f, (0.3,), (1.0,))[1] == pytest.approx(expected)
         np.testing.assert_allclose(cr.vmap(channels.f)(np.array([0.3, 0.3])), [value, value])
-        assert red.limit("0.5") == 0.5
-        assert {float: 1}[red.limit] == 1
-        assert isinstance(0.5, red.limit)
-    assert (red.limit, channels.Space.cast, channels.Space.number) == (float, np.float64, complex)
-    assert type(red.limit) is type(channels.Space.cast) is type
+        assert red.chlimit("0.5") == 0.5
+        assert {float: 1}[red.chlimit] == 1
+        assert isinstance(0.5, red.chlimit)
+    assert (red.chlimit, channels.Space.chcast, channels.Space.chnumber) == (
+        float,
+        np.float64,
+        complex,
+    )
+    assert type(red.chlimit) is type(channels.Space.chcast) is type
 
 
 def test_a_converter_that_is_also_compared_stays_the_class(channels):
@@ -96,9 +101,9 @@ def test_a_converter_that_is_also_compared_stays_the_class(channels):
 
 def test_without_a_source_each_name_in_a_function_counts_as_read(channels):
     of_text = module_of(CHANNELS, "channels_of_text")
-    other = module_of("class Other:\n    def f(self, c):\n        return c.kind", "names_kind")
+    other = module_of("class Other:\n    def f(self, c):\n        return c.chkind", "names_kind")
     with cr.adopt(of_text):
-        assert type(of_text.Space.CHANNELS[0].limit) is type
+        assert type(of_text.Space.CHANNELS[0].chlimit) is type
         with pytest.raises(cr.LostDerivativeError):
             cr.grad(of_text.f)(0.3)
     with cr.adopt(channels, other):
@@ -108,9 +113,9 @@ def test_without_a_source_each_name_in_a_function_counts_as_read(channels):
 def test_a_module_that_is_adopted_later_may_read_the_converter(channels):
     red = channels.Space.CHANNELS[0]
     with cr.adopt(channels):
-        assert type(red.limit) is not type
-        reader = module_of("def f(c):\n    return c.limit is float", "reads_limits")
+        assert type(red.chlimit) is not type
+        reader = module_of("def f(c):\n    return c.chlimit is float", "reads_limits")
         with cr.adopt(reader):
             assert reader.f(red)
-        assert type(red.limit) is type
-    assert type(red.limit) is type
+        assert type(red.chlimit) is type
+    assert type(red.chlimit) is type

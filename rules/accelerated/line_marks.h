@@ -156,12 +156,11 @@ line_marks_note(LineMarks *self, PyObject *line)
 static PyObject *
 line_marks_measure(LineMarks *self, PyObject *lists)
 {
-    Py_ssize_t lists_left = PyTuple_CheckExact(lists) ? PyTuple_GET_SIZE(lists) : 1;
-    while (lists_left > 0 && PyTuple_CheckExact(lists)
-           && PyList_CheckExact(PyTuple_GET_ITEM(lists, lists_left - 1))) {
-        lists_left--;
+    int fits = PyTuple_CheckExact(lists);
+    for (Py_ssize_t k = 0; fits && k < PyTuple_GET_SIZE(lists); k++) {
+        fits = PyList_CheckExact(PyTuple_GET_ITEM(lists, k));
     }
-    if (lists_left > 0) {
+    if (!fits) {
         PyErr_SetString(PyExc_TypeError, "measure takes a tuple of lists");
         return NULL;
     }

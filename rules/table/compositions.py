@@ -205,13 +205,14 @@ class Composed(Kind):
     def _both(self, args: tuple, kwargs: dict) -> tuple[Any, Any]:
         """Return what the body gives, and what the library gives."""
         given, options = self._named(args, kwargs)
+        if options.get("nan_policy") == "omit" and _any_nan((*given, *options.values())):
+            y = source_of(self.f)(*given, **options)
+            return y, y
         args, kwargs = self._fitted(given, options)
         # The library first: it says what is wrong with its input, and warns of it.
         own = library_value(self.f, given, options)
         if _is_constant(own, (given, options)):
             return own, own
-        if options.get("nan_policy") == "omit" and _any_nan((*given, *options.values())):
-            return (source_of(self.f)(*given, **options),) * 2
         if any(map(_is_narrow, (*args, *kwargs.values()))):
             args = tuple([_as_own(x, own) for x in args])
             kwargs = {name: _as_own(x, own) for name, x in kwargs.items()}

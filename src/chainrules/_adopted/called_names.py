@@ -25,7 +25,7 @@ class ReadNames:
         """Say whether attributes of that name are read: the source tells, or else the functions."""
         if self._source is None:
             return name in self._names_of_functions
-        return name in self._source and name in _read_in(self._source)
+        return name in self._source and name in self._read
 
     @functools.cached_property
     def _source(self) -> str | None:
@@ -34,6 +34,10 @@ class ReadNames:
             return None if find is None else find(self.names["__name__"])
         except (ImportError, OSError, SyntaxError):
             return None
+
+    @functools.cached_property
+    def _read(self) -> set[str]:
+        return _read_in(self._source or "")
 
     @functools.cached_property
     def _names_of_functions(self) -> set[Any]:
@@ -68,7 +72,6 @@ class CalledNames:
         return self._read[name]
 
 
-@functools.lru_cache(256)
 def _read_in(source: str) -> set[str]:
     nodes = list(ast.walk(ast.parse(source)))
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}

@@ -167,8 +167,7 @@ def items_outermost(block: Any) -> Any:
     strides = [abs(stride) for stride in plain.strides]
     if strides[0] >= max(strides[1:]) or plain.shape[0] == 1:
         return block
-    inner = axes_of(plain[0]) or range(plain.ndim - 1)
-    return laid_out(block, (0, *[axis + 1 for axis in inner]))
+    return _with_items_in(block, axes_of(plain[0]), plain.ndim - 1)
 
 
 def items_as(block: Any, one: Any) -> Any:
@@ -179,7 +178,12 @@ def items_as(block: Any, one: Any) -> Any:
     axes = axes_of(one)
     if plain.size == 0 or axes_of(plain[0]) == axes:
         return block
-    return laid_out(block, (0, *[axis + 1 for axis in axes or range(one.ndim)]))
+    return _with_items_in(block, axes, one.ndim)
+
+
+def _with_items_in(block: Any, axes: tuple[int, ...] | None, rank: int) -> Any:
+    """Copy a block such that its items lie one after another, each with its ``axes`` in order."""
+    return laid_out(block, (0, *[axis + 1 for axis in axes or range(rank)]))
 
 
 def check_axes(axes: Axes, name: str) -> None:

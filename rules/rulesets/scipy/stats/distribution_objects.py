@@ -10,6 +10,7 @@ from ..optimize import elementwise
 CLASSES = ("Normal", "Logistic", "Uniform", "Binomial", "Mixture")
 # All that they return is of the copies' classes, whether anything is traced or not yet.
 FUNCTIONS = ("make_distribution", "truncate", "order_statistic", "abs", "exp", "log")
+NAMES = (*CLASSES, *FUNCTIONS)
 
 INSTEAD: dict = {}
 if hasattr(stats, "Binomial"):  # not of SciPy 1.15, whose first ones had other methods

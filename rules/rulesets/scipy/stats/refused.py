@@ -4,6 +4,7 @@ from scipy import stats
 
 from .... import by_source, non_differentiable
 from ..traced_objects import NO_RULE
+from . import distribution_objects
 
 STOP = "cr.stop_gradient(x), where no derivative is wanted"
 BY_REASON = {
@@ -18,14 +19,16 @@ BY_REASON = {
     ("it calls functions with samples of its own", "the gradient of the statistic"): """
         bootstrap monte_carlo_test multiscale_graphcorr permutation_test power sobol_indices""",
     ("it is of distributions that see traced values since SciPy 1.16", "stats.norm"):
-        "" if hasattr(stats, "Binomial") else
-        "abs exp log make_distribution order_statistic truncate Normal Uniform Mixture",
+        " ".join(distribution_objects.NAMES),
     (NO_RULE, "wasserstein_distance for each coordinate"): "wasserstein_distance_nd",
     (NO_RULE, "the statistic in NumPy"): """
         anderson_ksamp dunnett ks_1samp kstest shapiro tukey_hsd""",
 }  # fmt: skip
 REFUSED = {
-    name: why for why, names in BY_REASON.items() for name in names.split() if hasattr(stats, name)
+    name: why
+    for why, names in BY_REASON.items()
+    for name in names.split()
+    if hasattr(stats, name) and name not in distribution_objects.INSTEAD
 }
 by_source(
     stats,

@@ -9,6 +9,7 @@
 /* Classes of rules, and of a block on its way through a rule. */
 static PyTypeObject *LINEAR_RULE, *BILINEAR_RULE, *BLOCK;
 static Py_ssize_t SHORTCUT, FUNCTION, IDLES, NOT_OF_TANGENTS; /* of rules */
+static Py_ssize_t NAMES, KEYWORDS, ADAPT;                    /* of rules: how calls are bound */
 static Py_ssize_t BLOCK_VALUES;                              /* of blocks */
 
 /* Functions of Python that the rules are applied by. */
@@ -28,7 +29,9 @@ register_linear(PyObject *module, PyObject *args)
                           &settings, &shares, &view)
         || offset_of(linear, "constants", &NOT_OF_TANGENTS) < 0
         || offset_of(linear, "shortcut", &SHORTCUT) < 0 || offset_of(linear, "f", &FUNCTION) < 0
-        || offset_of(linear, "idles", &IDLES) < 0) {
+        || offset_of(linear, "idles", &IDLES) < 0 || offset_of(linear, "names", &NAMES) < 0
+        || offset_of(linear, "keywords", &KEYWORDS) < 0
+        || offset_of(linear, "adapt", &ADAPT) < 0) {
         return NULL;
     }
     Py_INCREF(args);
@@ -339,6 +342,8 @@ result_of_call(const LinearCall *call)
     return traced;
 }
 
+/* ---- what is asked of a call ---- */
+
 /* The rule of a function of `count` arguments at a level; NULL where it is not applied here. */
 static PyObject *
 linear_kind_of(PyObject *f, PyObject *level, int count)
@@ -350,6 +355,40 @@ linear_kind_of(PyObject *f, PyObject *level, int count)
                                : Py_TYPE(kind) == BILINEAR_RULE);
     PyErr_Clear(); /* not hashable */
     return known ? Py_NewRef(kind) : NULL;
+}
+
+/* Whether a value is what most settings are: None, a truth, an int, a name, a shape. */
+static int
+is_usual_setting(PyObject *x)
+{
+    if (PyTuple_CheckExact(x)) {
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(x); k++) {
+            PyObject *part = PyTuple_GET_ITEM(x, k);
+            if (part != Py_None && !PyLong_CheckExact(part)) {
+                return 0;
+            }
+        }
+        return 1;
+    }
+    return x == Py_None || PyBool_Check(x) || PyLong_CheckExact(x) || PyUnicode_CheckExact(x);
+}
+
+/* Whether all options are settings, which are no arrays and not traced; -1 for an error. */
+static int
+are_settings(PyObject *options)
+{
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(options, &at, &key, &value);) {
+        if (!is_usual_setting(value)) {
+            PyObject *values = PyDict_Values(options);
+            PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);
+            int settings = answer == NULL ? -1 : answer == Py_True; /* an interrupt is no answer */
+            Py_XDECREF(values);
+            Py_XDECREF(answer);
+            return settings;
+        }
+    }
+    return 1;
 }
 
 /* Whether options may be handed to the function of tangents as they are, and kept; -1 for an
@@ -375,47 +414,7 @@ are_plain_options(PyObject *kind, PyObject *options)
             }
         }
     }
-    PyObject *values = PyDict_Values(options);
-    PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);
-    int settings = answer == NULL ? -1 : answer == Py_True; /* an interrupt is no answer */
-    Py_XDECREF(values);
-    Py_XDECREF(answer);
-    return settings;
-}
-
-/* Answer a call of `f` on traced arrays, of one or two arguments. */
-static PyObject *
-on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *options)
-{
-    PyObject *level = inner(level_of_array(a), b == NULL ? NULL : level_of_array(b));
-    if (level == NULL || !is_accelerated(level) || !is_open(level)
-        || (Py_TYPE(level) == TAPE && KIND_NODE == NULL)
-        || (Py_TYPE(level) == BLOCK_DUALS && SHARE_IN_BLOCK == NULL)) {
-        return UNHANDLED;
-    }
-    if (with_value(a) < 0 || with_value(b) < 0) {
-        return NULL;
-    }
-    int a_active = is_active_array(a, level), b_active = b != NULL && is_active_array(b, level);
-    if (!(a_active ? is_known(a, level, 1) : array_beside(a, level))
-        || (b != NULL && !(b_active ? is_known(b, level, 1) : array_beside(b, level)))) {
-        return UNHANDLED;
-    }
-    PyObject *kind = linear_kind_of(f, level, b == NULL ? 1 : 2);
-    int plain = kind == NULL ? 0 : are_plain_options(kind, options);
-    if (plain <= 0) {
-        Py_XDECREF(kind);
-        return plain < 0 ? NULL : UNHANDLED;
-    }
-    /* A write into an operand, by a function that is called back, would free these. */
-    PyObject *x = Py_NewRef(a_active ? SLOT(a, PRIMAL) : a);
-    PyObject *z = b == NULL ? NULL : Py_NewRef(b_active ? SLOT(b, PRIMAL) : b);
-    LinearCall call = {level, kind, f, a, b, x, z, a_active, b_active, options};
-    PyObject *y = result_of_call(&call);
-    Py_DECREF(x);
-    Py_XDECREF(z);
-    Py_DECREF(kind);
-    return y;
+    return are_settings(options);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "operators.h"
 #include "arrays.h"
 #include "batches.h"
+#include "bound_calls.h"
 #include "checksum.h"
 #include "constants.h"
 #include "products.h"
@@ -43,11 +44,12 @@ on_two(const Operation *operation, PyObject *a, PyObject *b)
     }
     PyObject *y = on_arrays(operation, a, b);
     if (y == UNHANDLED) {
-        static PyObject *none; /* it is never written to */
-        if (none == NULL && (none = PyDict_New()) == NULL) {
+        static PyObject *none, *nothing; /* they are never written to */
+        if ((none == NULL && (none = PyDict_New()) == NULL)
+            || (nothing == NULL && (nothing = PyTuple_New(0)) == NULL)) {
             return NULL;
         }
-        y = on_linear(operation->f, a, b, none);
+        y = on_linear(operation->f, a, b, nothing, none);
     }
     return y;
 }
@@ -61,20 +63,6 @@ on_one(const Operation *operation, PyObject *x)
         return on_batched(operation, x, NULL);
     }
     return is_traced_array(x) ? on_arrays(operation, x, NULL) : unary(operation, x);
-}
-
-/* Answer a call of a function with arguments of which one may be a traced array. */
-static PyObject *
-on_all(PyObject *f, PyObject *args, PyObject *options)
-{
-    Py_ssize_t count = PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
-    if (count < 1 || count > 2 || !PyDict_CheckExact(options)) {
-        return UNHANDLED;
-    }
-    PyObject *a = settled(PyTuple_GET_ITEM(args, 0));
-    PyObject *b = count == 1 ? NULL : settled(PyTuple_GET_ITEM(args, 1));
-    return is_traced_array(a) || (b != NULL && is_traced_array(b)) ? on_linear(f, a, b, options)
-                                                                   : UNHANDLED;
 }
 
 #define BINARY(name, compute)                                                                    \
@@ -191,9 +179,7 @@ array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
             y = join_arrays(args[0], args[2], args[3]);
         }
         if (y == UNHANDLED) {
-            y = PyDict_CheckExact(args[3]) && PyDict_GET_SIZE(args[3]) == 0
-                    ? on_all(args[0], args[2], args[3])
-                    : UNHANDLED; /* options are bound first */
+            y = on_all(args[0], args[2], args[3]);
         }
         if (y == UNHANDLED) {
             y = on_selection(args[0], args[2], args[3]);

@@ -24,7 +24,6 @@ from ..containers import LEAVES, are_settings, iterate_leaves
 from ..refusals.table import OwnClassError, refusal
 from ..signatures import RuleSignature, name_of, positional
 from ..table.kinds import Kind
-from ..table.linear_kinds import BilinearRule, LinearRule
 from ..table.methods import OPTED_OUT
 from ..table.operands import has_lists
 from ..table.other_kinds import NonDifferentiable
@@ -60,9 +59,6 @@ from ..tracing.running import Run, innermost_run
 from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
-
-_ARRAYS_OF = {LinearRule: 1, BilinearRule: 2}
-_SETTINGS = int, tuple, list  # an axis or a shape that is given by its place
 
 
 def run(f: Function, args: Iterable, kwargs: dict) -> Any:
@@ -258,7 +254,7 @@ class Engine(Level):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         if numbers is not None:
-            y = self._answer_linear(f, args, kwargs)
+            y = numbers.answer_linear(f, args, kwargs)
             if y is not NotImplemented:
                 return y
         if not self.live:
@@ -309,18 +305,6 @@ class Engine(Level):
         if may_share(y.peek() if self.carries(y) else y, values):
             mark_views(y, args)
         return y
-
-    def _answer_linear(self, f: Function, args: tuple, kwargs: dict) -> Value:
-        """Answer a call that is linear in traced arrays; NotImplemented where the rest has to."""
-        if kwargs or len(args) > 2 or (len(args) > 1 and type(args[1]) in _SETTINGS):
-            kind: Any = self.table.kinds.get(f) if type(f).__hash__ is not None else None
-            count = _ARRAYS_OF.get(type(kind), 0)
-            if not count or not any(isinstance(x, TracedArray) for x in args[:count]):
-                return NotImplemented
-            if len(args) < count or has_lists(args[:count]) or not are_settings(args[count:]):
-                return NotImplemented
-            args, kwargs = kind.bind(f, args, kwargs)
-        return numbers.answer_linear(f, args, kwargs)
 
     def call_operator(self, ufunc: np.ufunc, operation: Callable, a: Value, b: Value) -> Value:
         """Answer an operator whose rule is not elementwise: ``@``, ``//``, comparisons."""

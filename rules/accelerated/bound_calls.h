@@ -1,0 +1,141 @@
+/* Calls that are linear in traced arrays, as users write them: options by place and by name.
+
+   `np.reshape(x, (3, 4))` and `np.sum(x, axis=0)` are bound to the rule as `Kind.bind` does it. */
+
+#ifndef CHAINRULES_BOUND_CALLS_H
+#define CHAINRULES_BOUND_CALLS_H
+
+#include "items.h"
+#include "linear.h"
+
+/* ---- binding ---- */
+
+/* Options by name, of a call with `count` arrays in front, as `Bound.bind` makes them; UNHANDLED
+   where a name is not known, or not taken. */
+static PyObject *
+named_options(PyObject *kind, PyObject *args, Py_ssize_t count, PyObject *options)
+{
+    Py_ssize_t given = args == NULL ? count : PyTuple_GET_SIZE(args);
+    PyObject *names = SLOT(kind, NAMES), *keywords = SLOT(kind, KEYWORDS);
+    int has_names = names != NULL && PyList_CheckExact(names) && PyList_GET_SIZE(names) >= given;
+    if (given > count && !has_names) {
+        return UNHANDLED;
+    }
+    PyObject *named = PyDict_New(), *key, *value;
+    int known = named == NULL ? -1 : 1;
+    for (Py_ssize_t k = count; known > 0 && k < given; k++) {
+        known = is_usual_setting(PyTuple_GET_ITEM(args, k));
+        if (known && PyDict_SetItem(named, PyList_GET_ITEM(names, k), PyTuple_GET_ITEM(args, k)) < 0) {
+            known = -1;
+        }
+    }
+    /* A name that is given twice is Python's to refuse. */
+    if (known > 0 && PyDict_Update(named, options) < 0) {
+        known = -1;
+    }
+    if (known > 0 && PyDict_GET_SIZE(named) != given - count + PyDict_GET_SIZE(options)) {
+        known = 0;
+    }
+    for (Py_ssize_t at = 0; known > 0 && keywords != Py_None && PyDict_Next(named, &at, &key, &value);) {
+        known = keywords != NULL && PyAnySet_Check(keywords) ? PySet_Contains(keywords, key) : 0;
+    }
+    if (known <= 0) {
+        Py_XDECREF(named);
+        return known < 0 ? NULL : UNHANDLED;
+    }
+    return named;
+}
+
+/* The options that a rule makes of a call's, by `LinearRule.bind`; UNHANDLED as above. */
+static PyObject *
+bound_options(PyObject *kind, PyObject *args, Py_ssize_t count, PyObject *options)
+{
+    PyObject *named = named_options(kind, args, count, options);
+    if (named == NULL || named == UNHANDLED) {
+        return named;
+    }
+    PyObject *adapt = Py_TYPE(kind) == LINEAR_RULE ? SLOT(kind, ADAPT) : Py_None;
+    if (adapt != NULL && adapt != Py_None && PyDict_GET_SIZE(named) > 0) {
+        PyObject *stack[] = {NULL, PyTuple_GET_ITEM(args, 0)};
+        Py_SETREF(named, PyObject_VectorcallDict(adapt, stack + 1,
+                                                 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, named));
+    }
+    if (named != NULL && !PyDict_CheckExact(named)) {
+        Py_SETREF(named, UNHANDLED);
+    }
+    return named;
+}
+
+/* ---- calls ---- */
+
+/* Answer a call whose rule is known, with options that were bound. */
+static PyObject *
+on_bound(PyObject *f, PyObject *kind, PyObject *level, PyObject *a, PyObject *b, PyObject *options)
+{
+    int plain = are_plain_options(kind, options);
+    if (plain <= 0) {
+        return plain < 0 ? NULL : UNHANDLED;
+    }
+    int a_active = is_active_array(a, level), b_active = b != NULL && is_active_array(b, level);
+    if (!(a_active ? is_known(a, level, 1) : array_beside(a, level))
+        || (b != NULL && !(b_active ? is_known(b, level, 1) : array_beside(b, level)))) {
+        return UNHANDLED;
+    }
+    /* A write into an operand, by a function that is called back, would free these. */
+    PyObject *x = Py_NewRef(a_active ? SLOT(a, PRIMAL) : a);
+    PyObject *z = b == NULL ? NULL : Py_NewRef(b_active ? SLOT(b, PRIMAL) : b);
+    LinearCall call = {level, kind, f, a, b, x, z, a_active, b_active, options};
+    PyObject *y = result_of_call(&call);
+    Py_DECREF(x);
+    Py_XDECREF(z);
+    return y;
+}
+
+/* Answer a call of `f` on traced arrays, of one or two; `args` are these and options by place. */
+static PyObject *
+on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *args, PyObject *options)
+{
+    PyObject *level = inner(level_of_array(a), b == NULL ? NULL : level_of_array(b));
+    if (level == NULL || !is_accelerated(level) || !is_open(level)
+        || (Py_TYPE(level) == TAPE && KIND_NODE == NULL)
+        || (Py_TYPE(level) == BLOCK_DUALS && SHARE_IN_BLOCK == NULL)) {
+        return UNHANDLED;
+    }
+    if (with_value(a) < 0 || with_value(b) < 0) {
+        return NULL;
+    }
+    Py_ssize_t count = b == NULL ? 1 : 2;
+    PyObject *kind = linear_kind_of(f, level, count);
+    if (kind == NULL) {
+        return UNHANDLED;
+    }
+    PyObject *bound = PyTuple_GET_SIZE(args) > count || PyDict_GET_SIZE(options) > 0
+                          ? bound_options(kind, args, count, options)
+                          : Py_NewRef(options);
+    PyObject *y = bound;
+    if (bound != NULL && bound != UNHANDLED) {
+        y = on_bound(f, kind, level, a, b, bound);
+        Py_DECREF(bound);
+    }
+    Py_DECREF(kind);
+    return y;
+}
+
+/* Answer a call of a function with arguments of which the first ones may be traced arrays. */
+static PyObject *
+on_all(PyObject *f, PyObject *args, PyObject *options)
+{
+    Py_ssize_t given = PyTuple_CheckExact(args) ? PyTuple_GET_SIZE(args) : 0;
+    if (given < 1 || !PyDict_CheckExact(options)) {
+        return UNHANDLED;
+    }
+    PyObject *a = settled(PyTuple_GET_ITEM(args, 0)), *b = NULL;
+    if (given > 1 && !is_usual_setting(PyTuple_GET_ITEM(args, 1))) {
+        b = settled(PyTuple_GET_ITEM(args, 1));
+    }
+    return is_traced_array(a) || (b != NULL && is_traced_array(b))
+               ? on_linear(f, a, b, args, options)
+               : UNHANDLED;
+}
+
+#endif

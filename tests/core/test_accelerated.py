@@ -24,7 +24,13 @@ accelerated = pytest.mark.skipif(numbers is None, reason="it was not compiled he
 
 
 def in_another_process(switch, *words):
-    environment = os.environ | {"CHAINRULES_ACCELERATED": switch}
+    rulesets = HERE.parent / "rulesets"  # calls of functions with rules are read from there, too
+    paths = [str(HERE), str(rulesets), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {
+        "CHAINRULES_ACCELERATED": switch,
+        "PYTHONHASHSEED": "0",
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
     command = [sys.executable, "-P", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     return done.stdout.splitlines()
@@ -36,6 +42,16 @@ def test_random_programs_to_the_bit(seeds):
     program = HERE / "programs_of_numbers.py"
     with_it, without = (in_another_process(switch, program, *seeds) for switch in "10")
     assert len(with_it) > 800
+    different = [pair for pair in zip(with_it, without, strict=True) if pair[0] != pair[1]]
+    assert different == []
+
+
+@accelerated
+@pytest.mark.parametrize(("share", "of"), [(0, 40), pytest.param(1, 2, marks=pytest.mark.slow)])
+def test_options_by_place_and_by_name(share, of):
+    program = HERE / "calls_by_place_and_name.py"
+    with_it, without = (in_another_process(switch, program, share, of) for switch in "10")
+    assert len(with_it) > 3_000
     different = [pair for pair in zip(with_it, without, strict=True) if pair[0] != pair[1]]
     assert different == []
 

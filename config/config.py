@@ -1,7 +1,7 @@
 """RuleConfig and its traits: what an engine tells the rules about itself.
 
 ``def map_rrule(config: HasReverseMode, map, f, xs)`` answers an engine with that trait alone, and
-calls back into it: ``config.rrule_via_ad(f, x)``.
+calls back into it by ``rrule_via_ad(config, f, x)``, which asks ``config.rrule_via_ad(f, x)``.
 
 A trait is a class that a config inherits. A rule asks for one by annotating its first
 parameter, and is found only by a config that has it.

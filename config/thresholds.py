@@ -1,8 +1,9 @@
 """Sizes at which another way is the faster one, tuned on one machine, and what tunes each anew.
 
-None changes a result beyond rounding. Behind each is the row of ``make bench`` that tells: change
-the number, run it with ``ARGS='--only ...'``, and keep the better one. Those of machine code are in
-``compiling/native/limits.py``, since that room imports nothing of the others.
+None changes a result beyond rounding. Behind a group stands what tells, where something does: rows
+of ``make bench`` (change the number, run it with ``ARGS='--only ...'``, and keep the better one),
+a file of benchmarks/, or a test. Those of machine code are in ``compiling/native/limits.py``, since
+that room imports nothing of the others; those of the accelerator are in its headers.
 """
 
 # ---- progress ----
@@ -21,7 +22,7 @@ TIMED_STRIDE = 128  # parts of a line that comes often, of which one is timed
 COPIED_AT_ONCE = 1 << 14  # bytes, up to which nobody looks whether there is a copy already
 DIGESTED = 1 << 20  # bytes, from which a digest is cheaper than a copy
 
-# ---- walks, views and spaces: 'calls: ', tests/core/test_time_of_growth.py ----
+# ---- walks, views and spaces: 'calls: ', tests/wrong/test_wrong_growth.py ----
 
 DEEP = 1000  # containers within each other, at which a walk looks whether it will end
 VIEWS_SWEPT = 64  # of an array, from which on the dead among them are forgotten now and then
@@ -75,7 +76,7 @@ BANDED_COLUMNS = 48  # at once: fewer make more steps, more make larger products
 NARROW_BAND = 12  # diagonals beside the main one, up to which a banded solver is faster
 FEW_PLACES = 100  # of a kernel, up to which a sum for each is faster than a correlation
 
-# ---- long loops, initial values and integrals: 'series', benchmarks/scipy_functions.py ----
+# ---- long loops, initial values, integrals: benchmarks/long_loops.py, benchmarks/solvers.py ----
 
 SHORTEST_SEGMENT = 64  # steps of a loop: fewer are not worth a second evaluation
 SLOPES_KEPT = 20_000  # evaluations of an initial value problem, whose Jacobians are kept
@@ -87,7 +88,7 @@ NODES_AT_ONCE = 1 << 16  # that a function is given by cubature
 TERMS_AT_ONCE = 1 << 14  # of a series
 CUBATURES_KEPT = 32  # rules of cubature, by their number of dimensions
 
-# ---- compiling: loops as one step, 'Newton', 'Lotka-Volterra', 'series' ----
+# ---- compiling: loops as one step, 'Newton', 'Lotka-Volterra', benchmarks/loops.py ----
 
 LOOP_ROUNDS = 32  # of scan and loop, from which on they are one step of a recording
 LOOP_NUMBERS = 2000  # in all that a step reads: of more, a round is long enough by itself
@@ -135,7 +136,7 @@ STRETCH_SHORT = 4  # steps, of which fewer are left to NumPy
 STRETCHES = 32  # in a program: LLVM takes some milliseconds for each
 SCALAR_ARRAY = 20_000  # entries of an array whose numbers have names
 
-# ---- compiling: fused loops, 'operations on 10^6', 'LSTM', 'heat, 100 steps' ----
+# ---- compiling: fused loops, 'operations on 10^6', 'LSTM', 'heat in a rod' ----
 
 LOOP_ENTRIES = 16  # of fewer a loop is not worth a call
 LOOP_ARRAYS = 24  # of one loop: more do not stay in registers and in the nearest cache

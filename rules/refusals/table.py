@@ -320,14 +320,14 @@ REFUSALS = {
         "  one that is given, or kept in an object (self.a += x), is made inside the "
         "differentiated function by chainrules.numpy: cr.numpy.array(a)",
     ),
-    "stand-in written by at": Refusal(
+    "shown array written by at": Refusal(
         "CR144",
         MutationError,
         "the array that np.asarray, or a function that calls it, made of a traced one in {line} "
         "was written to, by ufunc.at, and the traced one would not show it.",
         "write into the traced array itself, np.add.at(x, ...), or into a copy (x.copy())",
     ),
-    "stand-in written": Refusal(
+    "shown array written": Refusal(
         "CR145",
         MutationError,
         "{message}: what NumPy made of a traced array by np.asarray, or by a call that does the "

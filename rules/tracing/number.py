@@ -83,10 +83,7 @@ def _compare(operation: Callable) -> Callable:
 
 
 def _plainly(f: Function) -> Callable:
-    def convert(self: Traced, *args: object) -> Any:
-        return f(value(self), *args)
-
-    return convert
+    return lambda self, *args: f(value(self), *args)
 
 
 def _method(f: Function) -> Callable:

@@ -43,7 +43,7 @@ class Shown(np.ndarray):
         """Return the error of a write into this memory, if there was one."""
         if all(map(operator.is_, self.entries(), self.given)):
             return None
-        return refusal("stand-in written by at", line=self.line)
+        return refusal("shown array written by at", line=self.line)
 
 
 def shown(x: Value, of_python: bool = False) -> np.ndarray:
@@ -66,7 +66,7 @@ def is_shown(x: Value) -> bool:
 
 def refused_write(message: str) -> MutationError:
     """Return the error of a write into what ``np.asarray`` made of a traced array."""
-    return refusal("stand-in written", message=message)
+    return refusal("shown array written", message=message)
 
 
 def as_object_array(x: Any, cls: type = np.ndarray, of_python: bool = False) -> Any:

@@ -129,8 +129,8 @@ def test_programs_of_many_steps(f, mode):
             assert missed == run(recorded.by("replay"), (w, y))[0]
             continue
         assert not (said := differences(found, g(w, y), ulps=1e6, zeros=False)), said
-    assert any(len(stretch.loops) > 1 for stretch in made.stretches)
-    assert f not in ALONE or mode != "value" or len(made.stretches) == 1
+    assert any(len(schedule.loops) > 1 for schedule in made.schedules)
+    assert f not in ALONE or mode != "value" or len(made.schedules) == 1
 
 
 def test_the_text_does_not_grow_with_the_steps():
@@ -144,7 +144,7 @@ def test_the_text_does_not_grow_with_the_steps():
 
     few, many = loop(60), loop(300)
     assert len(many.source.splitlines()) == len(few.source.splitlines())
-    assert len(many.stretches) == len(few.stretches) == 1
+    assert len(many.schedules) == len(few.schedules) == 1
     assert len(many.how) <= len(few.how) + 5  # loops that differ
 
 
@@ -255,5 +255,5 @@ def flat(x):
 def test_large_loops_are_calls_of_their_own(monkeypatch):
     monkeypatch.setattr(schedule.axes, "PIECE_POINTS", 20)
     made = Recorded(plain, W, np.ones(N)).by("many")
-    assert all(len(stretch.loops) == 1 for stretch in made.stretches)
+    assert all(len(schedule.loops) == 1 for schedule in made.schedules)
     assert not differences(run(made, (W, np.ones(N)))[1], plain(W, np.ones(N)), 1e6)

@@ -395,12 +395,12 @@ CASES = {
         grad(lambda x: np.sum(np.multiply(x, x, out=np.zeros_like(x))), X),
         [4.0, 6.0],
     ),
-    "stand-in written by at": (
+    "shown array written by at": (
         wrote(lambda y, x: np.add.at(np.asarray(y), 0, 1.0)),
         wrote(lambda y, x: np.add.at(y, 0, x[1])),
         [1.0, 2.0],
     ),
-    "stand-in written": (
+    "shown array written": (
         wrote(lambda y, x: np.asarray(y).__setitem__(0, 1.0)),
         wrote(lambda y, x: mirror.asarray(y).__setitem__(0, 1.0)),
         [0.0, 1.0],
@@ -552,8 +552,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_refused_and_its_remedy(name):
     refused, remedy, expected = CASES[name]
-    if name == "stand-in written by at" and numpy.lib.NumpyVersion(numpy.__version__) >= "2.5.0":
-        name = "stand-in written"  # NumPy itself refuses it then
+    if name == "shown array written by at" and numpy.lib.NumpyVersion(numpy.__version__) >= "2.5.0":
+        name = "shown array written"  # NumPy itself refuses it then
     row = REFUSALS[name]
     words = [re.escape(part) for part in re.split(r"\{[^}]*\}", row.cause)]
     with pytest.raises(row.error, match="(?s)" + ".*".join(words)) as error:

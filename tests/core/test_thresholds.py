@@ -1,6 +1,7 @@
 """Numbers with a name stand in the room of thresholds, or are facts that no measurement changes."""
 
 import ast
+import re
 from pathlib import Path
 
 from chainrules.config import thresholds
@@ -112,6 +113,18 @@ def test_numbers_that_tune_stand_in_one_room():
     }
     rows = [row.strip().split(": ") for row in FACTS.splitlines() if row.startswith(" ")]
     assert found == {(place, name) for place, names in rows for name in names.split()}
+
+
+def test_what_tunes_them_is_there():
+    """A group names rows of benchmarks, in quotes, and files."""
+    programs = "".join(path.read_text("utf-8") for path in (TOP / "benchmarks").glob("*.py"))
+    for room in ROOMS:
+        text = (TOP / room).read_text("utf-8")
+        for head in re.findall(r"^# ---- .*?: (.+) ----$", text, re.MULTILINE):
+            rows = [row.removeprefix("calls: ") for row in re.findall("'(.+?)'", head)]
+            assert [] == [row for row in rows if row not in programs]
+            named = re.findall(r"[\w/]+\.py", head)
+            assert [] == [path for path in named if not (TOP / path).is_file()]
 
 
 def test_thresholds_are_read():

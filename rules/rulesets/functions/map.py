@@ -163,6 +163,7 @@ def map(
             return map_on(executor, f, xs, MapOptions(back, progress, chunksize, timeout))
     else:
         refuse_options("map", back, progress, chunksize, timeout)
+    # Whole numbers go as constants (``held``), which rules take back (``released``).
     return call(map, (f, *held(xs)), {})
 
 

@@ -26,9 +26,8 @@ class RecordedPath:
         self.example: tuple[tuple, dict] | None = None  # arguments that it was recorded with
         self.replayed = 0
         self.checked = False
-        self.review = (
-            1  # replay that is compared with the function; each later one comes twice as late
-        )
+        # The replay that is compared with the function next: 1, FIRST_REVIEW, then twice as late.
+        self.review = 1
         self.seconds = 0.0  # of CPU time that a replay took when it was tried
         self.cost = 0.0  # seconds that it took to be made
         self.comparing = 0.0  # seconds that it takes to compare what is captured

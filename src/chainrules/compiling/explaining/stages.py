@@ -20,7 +20,7 @@ from ..machine_code import natively
 from ..native.assembly.operation import INPUT, Operation
 from ..passes.factor_sharing import factored
 from ..passes.fused.fusion import Fused
-from ..passes.fused.schedule import Stretch
+from ..passes.fused.schedule import Schedule
 from ..passes.replay import Replay
 from ..passes.scalar.scalar_program import NativeLine
 from ..passes.scalar.stretches import Stretches
@@ -163,7 +163,7 @@ class StagedProgram:
 
     def _scheduled(self) -> Iterator[PrintedLine | str]:
         for part in self.lowered.parts:
-            if isinstance(part, Stretch):
+            if isinstance(part, Schedule):
                 yield f" native function, number of loops: {len(part.loops)}"
                 for loop in part.loops:
                     made = ", ".join(f"v{p}" for p in loop.made)

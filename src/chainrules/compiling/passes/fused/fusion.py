@@ -32,7 +32,7 @@ from ...record.recorder import Recorder
 from ..factor_sharing import Factor
 from ..source import NAME, Run, Writer, defined
 from .groups import Grouping, NumpyCall
-from .schedule import Loop, Stretch
+from .schedule import Loop, Schedule
 from .step_views import is_made_of_base
 
 
@@ -60,15 +60,15 @@ class Fused:
         self.recorder, self.threads = recorder, threads
         if not any(type(item) is Group for item in self.groups.items):
             raise NotLowered("nothing but calls of NumPy")
-        self.stretches: list[Stretch] = []
-        self.parts: list[str | Stretch] = []  # in the order in which they run
+        self.schedules: list[Schedule] = []
+        self.parts: list[str | Schedule] = []  # in the order in which they run
         self.run: Run = self.written(output)
         calls = [
             item for item in self.groups.items if type(item) is NumpyCall and self.is_made(item)
         ]
-        loops = sum(len(stretch.loops) for stretch in self.stretches)
+        loops = sum(len(schedule.loops) for schedule in self.schedules)
         self.how = [f"machine code: {loops} loops, {len(calls)} calls of NumPy"]
-        self.how += [f"  {line}" for stretch in self.stretches for line in stretch.how]
+        self.how += [f"  {line}" for schedule in self.schedules for line in schedule.how]
         self.how += [_by_whom(call) for call in calls]
 
     def written(self, output: Any) -> Run:
@@ -82,7 +82,7 @@ class Fused:
 
         def put(lines: list[str]) -> None:
             if lines and loops:
-                parts.append(Stretch(self.recorder.steps, loops[:]))
+                parts.append(Schedule(self.recorder.steps, loops[:]))
                 loops.clear()
             parts.extend(lines)
 
@@ -125,22 +125,22 @@ class Fused:
         return run
 
     def lines_of(self, parts: list) -> list[str]:
-        """Return the lines, with the calls that do what stretches of loops do."""
+        """Return the lines, with the calls that do what schedules of loops do."""
         wanted: set[str] = set()
         for part in parts:
-            wanted.update(part.names_read() if type(part) is Stretch else NAME.findall(part))
+            wanted.update(part.names_read() if type(part) is Schedule else NAME.findall(part))
         lines: list[str] = []
         for part in parts:
-            if type(part) is Stretch:
+            if type(part) is Schedule:
                 lines += part.lines(self.writer.constant, self.writer.names, self.threads, wanted)
-                self.stretches.append(part)
+                self.schedules.append(part)
             elif part:
                 lines.append(part)
         return lines
 
     def requests(self) -> list[Request]:
         """Return what :func:`native.build` is asked for, of each loop."""
-        return [loop.request for stretch in self.stretches for loop in stretch.loops]
+        return [loop.request for schedule in self.schedules for loop in schedule.loops]
 
     def is_made(self, call: NumpyCall) -> bool:
         return not call.lazy or call.position in self.groups.demanded

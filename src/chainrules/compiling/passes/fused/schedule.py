@@ -1,7 +1,7 @@
 """Schedule of fused loops: one native function runs all loops between two calls of NumPy.
 
 What only they read lies in one piece of memory, where a place is used again as soon as its last
-reader is done. A stretch of one loop is a call of that.
+reader is done. A schedule of one loop is a call of that.
 """
 
 import math
@@ -49,7 +49,7 @@ class Loop(NamedTuple):
         return f"a loop over {shape}: {len(ops)} operations, {read}, {made}"
 
 
-class Stretch:
+class Schedule:
     """Loops behind each other, in the making."""
 
     def __init__(self, steps: list[Operation], loops: list[Loop]) -> None:
@@ -115,19 +115,19 @@ def _name(text: str) -> str:
 
 
 class _Together:
-    """A stretch of several loops as one native function."""
+    """A schedule of several loops as one native function."""
 
-    def __init__(self, stretch: Stretch, constants: dict[str, Any], wanted: set[str]) -> None:
-        self.stretch, self.constants = stretch, constants
+    def __init__(self, schedule: Schedule, constants: dict[str, Any], wanted: set[str]) -> None:
+        self.schedule, self.constants = schedule, constants
         self.sequence = NestSequence()
         self.kinds = ["array"]
         self.given: list[str] = []  # what the native function takes after the memory
         self.outside: dict[str, tuple[int, int]] = {}  # where arguments and constants lie
-        made = dict.fromkeys([p for loop in stretch.loops for p in loop.new])
+        made = dict.fromkeys([p for loop in schedule.loops for p in loop.new])
         self.wanted = [p for p in made if f"v{p}" in wanted]
         self.numbers_of: dict[Any, list[int]] = {}  # by type: single numbers, in one array of each
         for p in self.wanted:
-            form = stretch.form(p)
+            form = schedule.form(p)
             if form.array:
                 self.outside[f"v{p}"] = self._argument(f"v{p}", "array")
             else:
@@ -137,17 +137,17 @@ class _Together:
             size = np.dtype(kind).itemsize
             self.outside |= {f"v{p}": (base, k * size) for k, p in enumerate(places)}
         self.memory = _Memory()
-        numbers = {bits(x): x for loop in stretch.loops for x in _numbers_in(loop)}
+        numbers = {bits(x): x for loop in schedule.loops for x in _numbers_in(loop)}
         self.numbers = np.array(list(numbers.values()))
         self.number_at = {key: 8 * k for k, key in enumerate(numbers)}
         last: dict[str, int] = {}
-        for at, loop in enumerate(stretch.loops):
+        for at, loop in enumerate(schedule.loops):
             names = [*map(_name, loop.given), *[f"v{p}" for p in loop.made]]
             last |= dict.fromkeys(names, at)
         ends: dict[int, list[str]] = {}
         for name, at in last.items():
             ends.setdefault(at, []).append(name)
-        for at, loop in enumerate(stretch.loops):
+        for at, loop in enumerate(schedule.loops):
             self._add(loop)
             for name in ends.get(at, ()):
                 self.memory.free(name)
@@ -169,7 +169,7 @@ class _Together:
             if held is not None:
                 self.outside[text] = 0, held.ctypes.data
             else:
-                array = text != name or self.stretch.form(int(name[1:])).array
+                array = text != name or self.schedule.form(int(name[1:])).array
                 self.outside[text] = self._argument(text, "array" if array else "float")
         return self.outside[text]
 
@@ -207,7 +207,7 @@ class _Together:
 
     def _made(self, position: int, filled: bool) -> None:
         """Give an array that is made here a place, and fill it with zeros where that is asked."""
-        name, form = f"v{position}", self.stretch.form(position)
+        name, form = f"v{position}", self.schedule.form(position)
         if name not in self.outside and name not in self.memory.places:
             self.memory.take(name, math.prod(form.shape) * np.dtype(form.kind).itemsize)
         if filled:
@@ -215,7 +215,7 @@ class _Together:
 
     def _each(self, name: str, position: int, *operands: Any) -> None:
         """Do an operation on each number of an array that is made, or put numbers there."""
-        form, place = self.stretch.form(position), self._place(f"v{position}")
+        form, place = self.schedule.form(position), self._place(f"v{position}")
         kind = kind_of_form(form)
         part, size = PARTS.get(kind, kind), math.prod(form.shape) * (2 if kind in PARTS else 1)
         read = [Input(part, (1,))] if 0 in [x for x in operands if type(x) is int] else []
@@ -225,9 +225,9 @@ class _Together:
         self.sequence.add(request, [place] * (1 + len(read)))
 
     def lines(self, constant: Callable) -> list[str]:
-        stretch = self.stretch
+        schedule = self.schedule
         run, table = self.sequence.built(self.kinds)
-        before = [stretch.allocated(p, "empty") for p in self.wanted if stretch.form(p).array]
+        before = [schedule.allocated(p, "empty") for p in self.wanted if schedule.form(p).array]
         after = []
         for kind, places in self.numbers_of.items():
             held, names = f"a{places[0]}", ", ".join(f"v{p}" for p in places)

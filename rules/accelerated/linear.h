@@ -280,6 +280,19 @@ tie_view(PyObject *y, PyObject *x, PyObject *f, PyObject *options)
     return done;
 }
 
+/* Whether an array may be a view of another one: 0 of one that owns its memory; -1 for an error. */
+static int
+shares_memory(PyObject *y, PyObject *x)
+{
+    if (PyArray_BASE((PyArrayObject *)y) == NULL || !PyArray_CheckExact(x)) {
+        return 0;
+    }
+    PyObject *answer = PyObject_CallFunctionObjArgs(SHARES_MEMORY, y, x, NULL);
+    int shares = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(answer);
+    return shares;
+}
+
 /* Tie a result that is a view to what it is a view of. Whether it was done; -1 for an error. */
 static int
 tied(const LinearCall *call, PyObject *traced, PyObject *y)
@@ -290,12 +303,7 @@ tied(const LinearCall *call, PyObject *traced, PyObject *y)
                                    call->options);
     }
     else {
-        if (PyArray_BASE((PyArrayObject *)y) == NULL) {
-            return 1;
-        }
-        PyObject *shares = PyObject_CallFunctionObjArgs(SHARES_MEMORY, y, call->x, NULL);
-        int is_view = shares == NULL ? -1 : PyObject_IsTrue(shares);
-        Py_XDECREF(shares);
+        int is_view = shares_memory(y, call->x);
         if (is_view <= 0) {
             return is_view < 0 ? -1 : 1;
         }
@@ -303,6 +311,22 @@ tied(const LinearCall *call, PyObject *traced, PyObject *y)
     }
     Py_XDECREF(done);
     return done == NULL ? -1 : 1;
+}
+
+/* The traced result of a call whose value is computed, as `Kind.keep` makes it. */
+static PyObject *
+kept_by_rule(const LinearCall *call, PyObject *y)
+{
+    PyObject *args = call->b == NULL ? PyTuple_Pack(1, call->a) : PyTuple_Pack(2, call->a, call->b);
+    PyObject *values = call->b == NULL ? PyTuple_Pack(1, call->x)
+                                       : PyTuple_Pack(2, call->x, call->z);
+    PyObject *traced = args == NULL || values == NULL
+                           ? NULL
+                           : PyObject_CallMethod(call->kind, "keep", "OOOOOO", call->level, call->f,
+                                                 args, call->options, values, y);
+    Py_XDECREF(args);
+    Py_XDECREF(values);
+    return traced;
 }
 
 /* The traced result of a call, with its entry or its tangent. */
@@ -318,18 +342,23 @@ result_of_call(const LinearCall *call)
         return Py_NewRef(call->a);
     }
     int is_number = is_traced_number(y) || Py_TYPE(y) == FLOAT64;
-    /* Of two arguments a result that is a view is Python's to tie. */
-    if (!is_result(y, call->level)
-        || (call->b != NULL && PyArray_CheckExact(y)
-            && PyArray_BASE((PyArrayObject *)y) != NULL)) {
-        Py_DECREF(y);
-        return UNHANDLED;
+    /* Of two arguments a result that is a view of one is Python's to tie. */
+    int is_view = 0;
+    if (call->b != NULL && PyArray_CheckExact(y)) {
+        is_view = shares_memory(y, call->x);
+        is_view = is_view == 0 ? shares_memory(y, call->z) : is_view;
     }
-    PyObject *made = Py_TYPE(call->level) == TAPE ? entry_of_call(call, y)
-                                                  : tangent_of_call(call, y);
+    PyObject *made = UNHANDLED;
+    if (is_view < 0) {
+        made = NULL;
+    }
+    else if (is_view == 0 && is_result(y, call->level)) {
+        made = Py_TYPE(call->level) == TAPE ? entry_of_call(call, y) : tangent_of_call(call, y);
+    }
     if (made == NULL || made == UNHANDLED) {
+        PyObject *kept = made == NULL ? NULL : kept_by_rule(call, y);
         Py_DECREF(y);
-        return made;
+        return kept;
     }
     Py_INCREF(y);
     PyObject *traced = is_number ? traced_result(call->level, y, made)

@@ -118,7 +118,12 @@ class Kind(Bound):
     def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         """Evaluate a call that was bound, none of whose options is followed, and have it kept."""
         values = strip_all(args, level)
-        y = self.evaluate(f, values, options)
+        return self.keep(level, f, args, options, values, self.evaluate(f, values, options))
+
+    def keep(
+        self, level: Any, f: Function, args: tuple, options: dict, values: tuple, y: Value
+    ) -> Value:
+        """Have a call kept whose value ``y`` was computed of the ``values`` under its arguments."""
         if type(y) is np.ndarray:
             refuse_objects(f, y)
         traced = level.apply_kind(self, f, args, options, values, y)

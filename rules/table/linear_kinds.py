@@ -91,18 +91,24 @@ class LinearRule(Kind):
         value = x.primal if isinstance(x, Traced) and x.at_level is level else strip(x, level)
         for_type, quick = self.shortcut
         y = (quick if type(value) is for_type else f)(value, **options)  # as ``evaluate`` does
+        return self.keep(level, f, args, options, (value,), y)
+
+    def keep(
+        self, level: Any, f: Function, args: tuple, options: dict, values: tuple, y: Value
+    ) -> Value:
         if type(y) is np.float64:
-            return level.apply_kind(self, f, args, options, (value,), y)
+            return level.apply_kind(self, f, args, options, values, y)
+        (x,), (value,) = args, values
         if y is value:
             return x  # NumPy gave the very same array back
         plain = type(y) is np.ndarray
         if plain and y.dtype is OBJECT:
             refuse_objects(f, y)
-        traced = level.apply_kind(self, f, args, options, (value,), y)
+        traced = level.apply_kind(self, f, args, options, values, y)
         if plain and type(value) is np.ndarray:  # as nearly always
             if y.base is not None and shares_memory(y, value):
                 register_view(traced, x, f, options)
-        elif may_share(y, (value,)):
+        elif may_share(y, values):
             self.tie(traced, f, args, options)
         return traced
 

@@ -7,15 +7,21 @@ what pads an axis depends on the axes before it, with their padding.
 import numpy as np
 
 from ....config import MissingRuleError, user_line
-from ... import array_of, astype, composed, dtype_of, is_traced, value
+from ... import array_of, astype, composed, dtype_of, is_traced, own_valued, value
 from .building import indices_of, number_or_array
 from .shapes import pad_widths, pad_zeros
 
 STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 
 
-@composed(np.pad, value="own")
+@composed(np.pad)
 def pad(array, pad_width, mode="constant", **options):
+    if mode == "constant" and not options:  # as nearly always, which NumPy does itself
+        return pad_zeros(number_or_array(array), pad_width)
+    return padded(array, pad_width, mode, **options)
+
+
+def in_any_mode(array, pad_width, mode, **options):
     array = number_or_array(array)
     if callable(mode):
         raise MissingRuleError(
@@ -32,6 +38,9 @@ def pad(array, pad_width, mode="constant", **options):
     if mode in STATISTICS or mode == "linear_ramp" or options.get("reflect_type") == "odd":
         return pad_by_axis(array, pad_width, mode, options)
     return np.take(array, np.pad(indices_of(array), pad_width, mode))
+
+
+padded = own_valued(np.pad, in_any_mode)
 
 
 def check_call(array, pad_width, mode, options):

@@ -2,21 +2,27 @@
 
 import numpy as np
 
-from ... import composed, pair_rule, primitive, solution_rule, value
+from ... import composed, own_valued, pair_rule, primitive, solution_rule, value
 from ..arrays.products import adjoint
 from .systems import sum_of_squares
 
 
-@composed(np.linalg.pinv, value="own")
+@composed(np.linalg.pinv)
 def pinv(a, rcond=None, *, rtol=np._NoValue):
     rcond, rtol = value(rcond), value(rtol)  # what is cut jumps with them
-    if np.shape(a)[-2] < np.shape(a)[-1]:
-        return adjoint(pseudo_inverse(adjoint(a), rcond, rtol))
-    return pseudo_inverse(a, rcond, rtol)
+    wide = np.shape(a)[-2] < np.shape(a)[-1]
+    return (pinv_of_wide if wide else pseudo_inverse)(a, rcond, rtol=rtol)
+
+
+def by_the_adjoint(a, rcond, *, rtol):
+    return adjoint(pseudo_inverse(adjoint(a), rcond, rtol=rtol))
+
+
+pinv_of_wide = own_valued(np.linalg.pinv, by_the_adjoint)
 
 
 @primitive
-def pseudo_inverse(a, rcond, rtol):
+def pseudo_inverse(a, rcond, *, rtol):
     return np.linalg.pinv(a, rcond, rtol=rtol)
 
 
@@ -56,7 +62,7 @@ def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
 
     Shapes: ``a``: (..., m, n), not wide; ``y``, ``ybar``: (..., n, m).
     """
-    y = pinv(a, rcond, rtol)
+    y = pinv(a, rcond, rtol=rtol)
     square, e = y @ adjoint(y), None
     if cuts(a, y):  # else e is nothing but rounding
         e = a - a @ y @ a
@@ -85,8 +91,8 @@ def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
 
 
 @composed(np.linalg.lstsq, value="own")
-def lstsq(a, b, rcond=None):
-    rank, s = np.linalg.lstsq(value(a), np.zeros(np.shape(a)[0]), rcond)[2], np.linalg.svdvals(a)
+def lstsq(a, b, rcond=None, *, own):
+    rank, s = own[2], np.linalg.svdvals(a)
     if rcond is None:
         rcond = np.finfo(s.dtype).eps * max(np.shape(a))
     x = np.linalg.pinv(a, max(rcond, 0)) @ b

@@ -17,8 +17,8 @@ def over_factor(x, r):
 _REFLECTIONS = "raw", "economic", "e"  # the last two are old names, deprecated
 
 
-def factors(a, mode):
-    """Return q, r, and the columns of ``a`` that make them; the rest only meet ``q^H``."""
+def factors(a, mode, y):
+    """Return q, r, which are ``y`` if it has both, and the columns of ``a`` that make them; the rest only meet ``q^H``."""
     rows, columns = np.shape(a)[-2:]
     if mode in _REFLECTIONS:
         raise MissingRuleError(
@@ -31,7 +31,7 @@ def factors(a, mode):
             f"columns that complete q are known up to a rotation only, in {user_line()}.\n"
             "  use mode='reduced'; the projector on the rest is np.eye(m) - q @ q.conj().T"
         )
-    q, r = np.linalg.qr(a)
+    q, r = y if mode == "reduced" else np.linalg.qr(a)
     return q, r, a[..., : min(rows, columns)], a[..., rows:]
 
 
@@ -67,7 +67,7 @@ def qr_pair(qr, a, *, mode="reduced"):
     Source: Walter and Lehmann (2012), algorithmic differentiation of linear algebra functions.
     """
     y = qr(a) if mode == "reduced" else qr(a, mode)
-    q, r, _, a_rest = factors(a, mode)
+    q, r, _, a_rest = factors(a, mode, y)
     k = np.shape(q)[-1]
     error = no_derivative(r)
 

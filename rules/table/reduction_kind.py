@@ -4,7 +4,7 @@ One function weighs the entries: ``y`` moves by the sum of ``weights * xdot``. S
 
     @reduction_rule(np.prod)
     def prod_weights(prod, x, y, axis):
-        return product_of_others(x, axis)
+        return y / x  # of numbers other than 0
 
 is the derivative of ``np.prod`` in both directions, with ``axis``, ``keepdims``, ``dtype`` and
 ``where``, which the kind sees to. Weights may also say which entries were chosen, as by ``np.max``:

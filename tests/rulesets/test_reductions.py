@@ -1,8 +1,13 @@
 """Sums, means, products, spreads, extremes, quantiles, and running sums and products."""
 
+from fractions import Fraction
+from math import prod
+
 import numpy as np
 import pytest
 from both_modes import both
+from hypothesis import given
+from hypothesis import strategies as st
 
 import chainrules as cr
 
@@ -234,6 +239,43 @@ def test_third_derivative_of_prod_at_zeros():
     third = cr.jacfwd(cr.hessian(np.prod))(np.array([0.0, 0.0, 0.0, 5.0]))
     assert third[0, 1, 2] == 5
     assert third[0, 1, 3] == 0
+
+
+NUMBERS = [0.0, 0.5, -2.0, 3.0, 1e-3, -1e150, 1e-160, 1e-310, 7e200]
+
+
+def exact(numbers):
+    """Return a product, rounded once; None where it is no normal number."""
+    y = prod(map(Fraction, numbers), start=Fraction(1))
+    return float(y) if y == 0 or 1e-290 < abs(y) < 1e290 else None
+
+
+@st.composite
+def lanes(draw):
+    count, length = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    return [[draw(st.sampled_from(NUMBERS)) for _ in range(length)] for _ in range(count)]
+
+
+@given(lanes(), st.integers(0, 1))
+@pytest.mark.filterwarnings("ignore")
+def test_products_of_others_are_exact(rows, axis):
+    x = np.array(rows) if axis else np.array(rows).T
+    gradient = cr.grad(lambda x: np.sum(np.prod(x, axis=axis)))(x)
+    second = cr.hvp(lambda x: np.sum(np.prod(x, axis=axis)), (x,), (np.ones_like(x),))
+    for lane, slopes, bends in zip(rows, *((gradient, second) if axis else (gradient.T, second.T))):
+        places = range(len(lane))
+        if None in [exact(lane[i:j]) for i in places for j in range(i, len(lane) + 1)]:
+            continue  # NumPy's own product leaves the range of numbers on its way
+        others = [exact([lane[j] for j in places if j != i]) for i in places]
+        pairs = [
+            [exact([lane[k] for k in places if k not in (i, j)]) for j in places if j != i]
+            for i in places
+        ]
+        if None not in others:
+            np.testing.assert_allclose(slopes, others, rtol=1e-14, atol=0)
+        if None not in others and not any(None in row for row in pairs):
+            scale = [sum(map(abs, row)) for row in pairs]
+            assert np.all(np.abs(bends - [sum(row) for row in pairs]) <= 1e-13 * np.array(scale))
 
 
 def test_prod_that_underflows():

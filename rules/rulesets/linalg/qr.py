@@ -18,7 +18,10 @@ _REFLECTIONS = "raw", "economic", "e"  # the last two are old names, deprecated
 
 
 def factors(a, mode, y):
-    """Return q, r, which are ``y`` if it has both, and the columns of ``a`` that make them; the rest only meet ``q^H``."""
+    """Return q, r, and the columns of ``a`` that make them; the rest only meet ``q^H``.
+
+    Where a mode gives both, they are ``y``.
+    """
     rows, columns = np.shape(a)[-2:]
     if mode in _REFLECTIONS:
         raise MissingRuleError(

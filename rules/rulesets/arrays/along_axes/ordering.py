@@ -169,10 +169,10 @@ def reordered(lanes, order):
 
 def order_of(sort, a, y, options):
     """In lanes, the places in ``a`` from where ``y`` was taken."""
-    order = np.argsort(a, axis=-1, kind="stable")
+    order = np.argsort(a, axis=-1)
     if sort is np.sort and not options.keys() & {"descending"}:
         return order
-    return reordered(order, inverse(np.argsort(y, axis=-1, kind="stable")))
+    return reordered(order, inverse(np.argsort(y, axis=-1)))
 
 
 def sorted_lanes(sort, a, axis, options):

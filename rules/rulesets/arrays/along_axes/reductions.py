@@ -18,6 +18,7 @@ from .... import (
     composed_where_traced,
     dtype_of,
     is_lazy,
+    is_traced,
     linear_rule,
     matrix,
     reduction_rule,
@@ -111,22 +112,41 @@ def fit_weights(weights, shape, axis):
 # ---- products ----
 
 
-def product_of_others(x, axis):
+def product_of_others(x, y, axis, initial):
     all_of_it = axis is None or (axis != () and np.ndim(x) == 1)
     if type(x) is np.ndarray and x.dtype.kind in "fc" and x.size and all_of_it:
-        others, flat = np.ones(x.size, x.dtype), x.reshape(-1)
-        np.multiply.accumulate(flat[:-1], out=others[1:])
-        others[:-1] *= np.multiply.accumulate(flat[:0:-1])[::-1]
-        return others.reshape(x.shape)
+        return times(initial, product_of_other_numbers(x))
+    if is_divisible(x, y):
+        return y / x
     lanes = in_lanes(x, axis)
     before = prior(np.cumprod(lanes, -1), 1)
     after = np.flip(prior(np.cumprod(np.flip(lanes, -1), -1), 1), -1)
-    return from_lanes(before * after, np.shape(x), axis)
+    return times(initial, from_lanes(before * after, np.shape(x), axis))
+
+
+def product_of_other_numbers(x):
+    others, flat = np.ones(x.size, x.dtype), x.reshape(-1)
+    np.multiply.accumulate(flat[:-1], out=others[1:])
+    others[:-1] *= np.multiply.accumulate(flat[:0:-1])[::-1]
+    return others.reshape(x.shape)
+
+
+def is_divisible(x, y):
+    """Say whether ``y / x`` is the product of the others: nothing is 0, and no digits are lost.
+
+    Those of its derivative would be, where numbers are of very different size.
+    """
+    if type(x) is not np.ndarray or x.dtype.kind not in "fc" or is_traced(y):
+        return False
+    if x.dtype != dtype_of(y):
+        return False
+    size = np.abs(y)
+    return bool(np.all((size >= np.finfo(x.dtype).smallest_normal) & (size < np.inf)))
 
 
 @reduction_rule(np.prod)
 def prod_weights(prod, x, y, axis, where=True, initial=None):
-    return times(initial, product_of_others(select(where, x, 1), axis))
+    return product_of_others(select(where, x, 1), y, axis, initial)
 
 
 def times(initial, x):

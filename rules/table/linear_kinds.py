@@ -94,7 +94,7 @@ class LinearRule(Kind):
         return self.keep(level, f, args, options, (value,), y)
 
     def keep(
-        self, level: Any, f: Function, args: tuple, options: dict, values: tuple, y: Value
+        self, level: Any, f: Function, args: tuple, options: dict, values: tuple, y: Any
     ) -> Value:
         if type(y) is np.float64:
             return level.apply_kind(self, f, args, options, values, y)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import Traced, all_settled, array_of, dtype_of, innermost, value
+from .rules import Traced, all_settled, array_of, dtype_of, innermost, rrule, value
 from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new, buffers_if_new
 from .rules.known_classes import passing
+from .rules.tracing.funnel import call
 from .rules.tracing.object_arrays import (
     OBJECT,
     array_shown_by,
@@ -99,12 +100,28 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
                 break
         if kwargs:
             kwargs = {name: _as_read(x, read) for name, x in kwargs.items()}
-        y = f(*args, **kwargs)
+        y = _asked(f, args, kwargs)
         if not makes:
             return y
         return buffers_if_new(y, (args, kwargs) if kwargs else args)
 
     return _as_shown(reads, f)
+
+
+def _asked(f: Callable, args: tuple, kwargs: dict) -> Any:
+    """Call ``f``, whose rule answers also where only an option is traced, of which NumPy asks none.
+
+    ``np.linalg.norm(x, p)`` would compare ``p`` with 2, and go on without its derivative.
+    """
+    options = (*args[1:], *kwargs.values()) if kwargs else args[1:]
+    for x in options:
+        if isinstance(x, Traced):
+            break
+    else:
+        return f(*args, **kwargs)
+    if isinstance(args[0] if args else x, Traced) or rrule.kind_of(f) is None:
+        return f(*args, **kwargs)
+    return call(f, args, kwargs)
 
 
 def _as_read(x: Any, read: Callable) -> Any:

@@ -19,6 +19,7 @@ from chainrules.rules.containers import iterate_leaves
 pytestmark = pytest.mark.every_case
 
 STEPS = 1e-5, 1e-6
+CASES_OF_WHOLE_NUMBERS = 4  # of each function
 DIFFERENCES_ARE_ROUGH = 1e-3  # of the derivative: what is looked for is a derivative that is lost
 
 
@@ -39,6 +40,26 @@ def drawn(f):
     for name, x in defaults_of(f)[len(given) :]:
         if name not in options and isinstance(x, int | float) and not isinstance(x, bool):
             yield functools.partial(_at_name, f, given, options, name), float(x)
+    yield from whole_numbers(f)
+
+
+def whole_numbers(f):
+    """Yield functions of what cases give in integers or flags, as real numbers."""
+    for given, options in CASES[f][:CASES_OF_WHOLE_NUMBERS]:
+        for i, x in enumerate(given):
+            if is_whole(x) and i not in FIXED.get(f, ()):
+                yield functools.partial(_at_place, f, given, options, i), np.asarray(x, float)[()]
+        for name, x in options.items():
+            if is_whole(x):
+                yield functools.partial(_at_name, f, given, options, name), np.asarray(x, float)[()]
+
+
+def is_whole(x):
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "iub" and x.size > 0
+    if isinstance(x, list):
+        return bool(x) and all(type(part) in (int, bool) for part in x)
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)
 
 
 def defaults_of(f):
@@ -51,7 +72,8 @@ def defaults_of(f):
 
 
 def _at_place(f, given, options, i, t):
-    return f(*given[:i], t, *given[i + 1 :], **options)
+    beside = [x + 0.0 * np.sum(t) if is_vector(x) else x for x in given[: min(i, 1)]]  # see below
+    return f(*beside, *given[len(beside) : i], t, *given[i + 1 :], **options)
 
 
 def _at_name(f, given, options, name, t):

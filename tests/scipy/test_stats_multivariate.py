@@ -96,7 +96,19 @@ CASES = {
         lambda s, x, d, w: s.gaussian_kde(d, "silverman", w).pdf(x), POINTS[0], DATA[0], WEIGHTS),
     "kde of width": (lambda s, w: s.gaussian_kde(DATA, w).logpdf(POINTS), 0.4),
     "kde of another width": (lambda s, x, d: widened(s.gaussian_kde(d)).pdf(x), POINTS, DATA),
+    "kde of half the width": (lambda s, x, d, w: halved(s.gaussian_kde(d, None, w)).pdf(x), POINTS,
+                              DATA, WEIGHTS),
+    "kde by silverman": (lambda s, d: s.gaussian_kde(d, "silverman").factor * d, DATA),
+    "kde covariance": (lambda s, d: s.gaussian_kde(d).covariance, DATA),
+    "kde precision": (lambda s, d, w: s.gaussian_kde(d, None, w).inv_cov, DATA, WEIGHTS),
+    "kde dataset": (lambda s, d: s.gaussian_kde(d).dataset, DATA),
+    "kde weights": (lambda s, d, w: s.gaussian_kde(d, None, w).weights, DATA, WEIGHTS),
 }  # fmt: skip
+
+
+def halved(estimate):
+    estimate.set_bandwidth(estimate.factor / 2)
+    return estimate
 
 
 def widened(estimate):
@@ -160,3 +172,15 @@ def test_refused():
     ):
         with pytest.raises(MissingRuleError, match=match):
             cr.grad(lambda x, f=f: np.sum(f(x)))(ALPHA)
+
+
+def test_what_has_no_derivative_of_a_density_of_traced_data():
+    with pytest.raises(MissingRuleError, match="gaussian_kde.resample of traced data"):
+        cr.grad(lambda d: stats.gaussian_kde(d).resample(3)[0, 0])(DATA)
+    with pytest.raises(AttributeError):
+        cr.grad(lambda d: stats.gaussian_kde(d).resampled)(DATA)
+
+
+def test_a_distribution_whose_parameter_is_a_list_is_refused():
+    with pytest.raises(MissingRuleError, match="poisson_binom, whose parameter is a list"):
+        cr.grad(lambda q: stats.poisson_binom.ppf(q, [0.2, 0.7]))(0.4)

@@ -52,12 +52,13 @@ for _f in (
 # ---- along axes -----------------------------------------------------------------------------
 
 
-def along(f, default, flat=False):
+def along(f, default, flat=False, own=None):
     """Let ``f`` have its axes one further back; without an axis it takes all, or one that is flat.
 
-    ``default`` is the axis where none is given.
+    ``default`` is the axis where none is given, ``own`` a function that does the same of traced
+    values, which a library's own does not see.
     """
-    names = positional_names(f)
+    names, own = positional_names(f), own or f
 
     @functools.wraps(f)
     def form(*args, **options):
@@ -68,9 +69,9 @@ def along(f, default, flat=False):
         if x.rank == 0 and axis is not None:
             return NotImplemented
         if axis is None and (flat or x.rank == 0):
-            return NotImplemented if options.get("keepdims") else f(x.flat, axis=1, **options)
+            return NotImplemented if options.get("keepdims") else own(x.flat, axis=1, **options)
         axis = x.axes(axis)
-        return f(x.values, axis=axis, **options)
+        return own(x.values, axis=axis, **options)
 
     batch_form(f)(form)
 

@@ -28,6 +28,7 @@ from ... import (
     is_traced,
     layers,
     name_of,
+    replaced,
     stop_gradient,
     value,
     with_values,
@@ -170,12 +171,21 @@ class Watched:
         self.config = self.config or config_of(y)
         if isinstance(y, Traced) and type(y.primal) in FLOATS:
             return y.primal  # as nearly always
-        return untraced(y)
+        return replaced(in_plain_numbers, untraced(y))
 
     def __getattr__(self, name: str) -> Any:
         if name == "f":
             raise AttributeError(name)
         return getattr(self.f, name)
+
+
+def in_plain_numbers(x: Any) -> Any:
+    """Ask what stands for a number, as one of a batch does, for it: code in C loses the refusal."""
+    if not isinstance(x, Traced):
+        return x
+    if np.ndim(x) > 0:
+        return np.asarray(x)
+    return complex(x) if _kind(x) == "c" else float(x)
 
 
 def is_real_array(x: Any) -> bool:

@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
-from ... import NoTangent, array_of, astype, composed, dtype_of, frule, instances, rrule, value
+from ... import (
+    NoTangent,
+    Traced,
+    array_of,
+    astype,
+    composed,
+    dtype_of,
+    frule,
+    instances,
+    replaced,
+    rrule,
+    value,
+)
 from ..arrays.numpys_own import laid_out_like
 from .map import map
 from .sequences import stack
@@ -46,10 +58,16 @@ def piecewise_composed(x, condlist, funclist, *args, **kw):
 
     # NumPy itself finds out which function answers where: on the positions of the entries.
     positions = np.reshape(np.arange(np.size(entries)), np.shape(x))
-    found = np.piecewise(positions, value(condlist), [collector(f) for f in funclist])
+    conditions = replaced(in_plain_flags, value(condlist))
+    found = np.piecewise(positions, conditions, [collector(f) for f in funclist])
     y = np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x))
     y = astype(y, dtype_of(x))
     return laid_out_like(y, x)
+
+
+def in_plain_flags(condition):
+    """Ask what stands for conditions, as those of a batch do, for them: each decides its way."""
+    return np.asarray(condition) if isinstance(condition, Traced) else condition
 
 
 _OF_PYTHON = tuple(map(np.dtype, (float, complex, np.int64, bool)))

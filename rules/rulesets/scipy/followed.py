@@ -37,11 +37,11 @@ def linear_pair(
         return options | {"axis": x.axes(options.get("axis", axis))}
 
     def forwards_block(x, **options):
-        return f(x.values, **along_one(x, options))
+        return forwards(x.values, **along_one(x, options))
 
     def backwards_block(ybar, space, **options):
         led = SimpleNamespace(shape=(ybar.count, *space.shape), dtype=space.dtype)
-        return adjoint(ybar.values, led, **along_one(ybar, options))
+        return backwards(ybar.values, led, **along_one(ybar, options))
 
     def backwards_transpose(xbar, _, space, **options):
         linear = {name: x for name, x in options.items() if name not in constants}

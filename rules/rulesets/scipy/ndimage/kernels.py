@@ -11,7 +11,16 @@ import numpy as np
 from scipy import ndimage, signal
 
 from .....config.thresholds import FEW_PLACES
-from .... import Block, bilinear_rule, composed, is_traced, primitive, value, with_values
+from .... import (
+    Block,
+    array_of,
+    bilinear_rule,
+    composed,
+    is_traced,
+    primitive,
+    value,
+    with_values,
+)
 from ...arrays.products import conj
 from ..followed import followed
 from .boundaries import CONSTANT_MODES, PAD_MODES, checked, folded, normalized, per_axis
@@ -140,11 +149,11 @@ def defined_by_kernel(f, convolves, along_one_axis):
         if type(x) is not Block or type(w) is Block:
             return NotImplemented
         if along_one_axis:
-            return f(x.values, w, axis=x.axes(axis), origin=origin, **options)
+            return own(x.values, w, axis=x.axes(axis), origin=origin, **options)
         if axes is not None or not isinstance(options.get("mode", ""), str):
             return NotImplemented
         origins = [0, *per_axis(origin, range(x.rank))]
-        return f(x.values, np.asarray(w)[None], origin=origins, **options)
+        return own(x.values, array_of(w)[None], origin=origins, **options)
 
     bilinear_rule(own, image_pull, kernel_pull, block=image_block)
 

@@ -54,8 +54,8 @@ def correlate_right(ybar, a, b, mode="full", method="auto"):
     return correlate(a, as_full(ybar, a, b, mode), "valid", method)
 
 
-def first_in_block(f):
-    """Return the form of ``f`` for a first operand in a block: the second has one entry along it.
+def first_in_block(own):
+    """Return the form of ``own`` for a first operand in a block: the second has one entry along it.
 
     Of a "valid" mode, and of a block in the second place, it depends on the shapes which goes over
     which.
@@ -64,14 +64,14 @@ def first_in_block(f):
     def block(a, b, mode="full", method="auto"):
         if type(a) is not Block or type(b) is Block or mode == "valid":
             return NotImplemented
-        return f(a.values, np.asarray(b)[None], mode, method)
+        return own(a.values, array_of(b)[None], mode, method)
 
     return block
 
 
 convolve, correlate = followed(signal.convolve), followed(signal.correlate)
-bilinear_rule(convolve, convolve_left, convolve_right, block=first_in_block(signal.convolve))
-bilinear_rule(correlate, correlate_left, correlate_right, block=first_in_block(signal.correlate))
+bilinear_rule(convolve, convolve_left, convolve_right, block=first_in_block(convolve))
+bilinear_rule(correlate, correlate_left, correlate_right, block=first_in_block(correlate))
 
 
 def transforms_pull(own, ybar, a, b, to, by, mode, axes):
@@ -99,7 +99,7 @@ def transforms_block(own, a, b, mode="full", axes=None):
         return NotImplemented
     if mode == "same" and x is b:  # as the first, which is one for all directions
         return NotImplemented
-    led = [part.values if type(part) is Block else np.asarray(part)[None] for part in (a, b)]
+    led = [part.values if type(part) is Block else array_of(part)[None] for part in (a, b)]
     return own(*led, mode, x.axes(axes if axes is None else tuple(np.atleast_1d(axes).tolist())))
 
 

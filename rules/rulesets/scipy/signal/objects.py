@@ -61,7 +61,10 @@ class TracedSystem:
             return parts[PARTS[len(parts)].index(name)]
         if name.startswith("__"):
             raise AttributeError(name)
-        own = getattr(value(self), name)  # SciPy's own error if it has none
+        system = value(self)
+        if type(system) is TracedSystem:  # of what stands for numbers, as in a batch
+            raise AttributeError(name)
+        own = getattr(system, name)  # SciPy's own error if it has none
         if innermost((own,)) is None and not callable(own):
             return own  # the numbers of inputs and outputs
         raise MissingRuleError(f"{name} of a system with traced parts has no rule, in "

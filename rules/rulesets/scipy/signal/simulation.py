@@ -5,6 +5,7 @@
 import numpy as np
 from scipy import signal
 
+from .....config import MissingRuleError, user_line
 from .... import (
     composed,
     composed_each,
@@ -187,15 +188,24 @@ def transferred(parts, s):
     return np.ravel(c @ inner + d)
 
 
+def at_frequencies(own, w, n):
+    if is_traced(n):
+        raise MissingRuleError(
+            f"n, of a frequency response, is a count, and has no derivative, in {user_line()}.\n"
+            "  write w=np.stack([...]) for frequencies"
+        )
+    return frequencies(own, w)
+
+
 @composed(signal.freqresp, value="own")
 def freqresp(system, w=None, n=10000, *, own):
-    w = frequencies(own[0], w)
+    w = at_frequencies(own[0], w, n)
     return w, transferred(parts_of(system), 1j * w)
 
 
 @composed(signal.dfreqresp, value="own")
 def dfreqresp(system, w=None, n=10000, whole=False, *, own):
-    w = frequencies(own[0], w)
+    w = at_frequencies(own[0], w, n)
     return w, transferred(with_interval(system)[0], np.exp(1j * w))
 
 

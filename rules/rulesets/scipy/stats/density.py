@@ -1,11 +1,13 @@
 """Kernel density estimates that see traced values."""
 
+import operator
+
 import numpy as np
 from scipy import stats
 
 from .....config import MissingRuleError, user_line
-from .... import innermost, value
-from ..traced_objects import TracedFunction, refuse_derived, scipys_object, valued
+from .... import innermost, value, with_values
+from ..traced_objects import TracedFunction, refuse_derived, scipys_object, told_by, valued
 from .multivariate import factor_of, log_det
 from .tools import LOG_ROOT_2PI
 from .univariate import number, traced_in
@@ -59,6 +61,12 @@ def log_kernels(points, dataset, covariance, weights):
     return total - d * LOG_ROOT_2PI - log_det(factor) / 2
 
 
+def attribute(method):
+    """Decorator: a property that has the value of the attribute of SciPy's object."""
+    own = operator.attrgetter(method.__name__)
+    return property(lambda self: with_values(method(self), told_by(self.own, own)))
+
+
 class TracedKernelDensity:
     """The estimate from traced data: it has the methods that have derivatives."""
 
@@ -71,22 +79,62 @@ class TracedKernelDensity:
             self.__init__(self.given[0], bw_method, self.given[2])
 
     def log_density(self, points):
-        dataset, bandwidth, weights = self.given
-        d, n = np.shape(plane(dataset))
-        dataset = np.reshape(number(dataset), (d, n))
-        weights = np.ones(n) if weights is None else number(weights)
-        weights = weights / np.sum(weights)
+        return log_kernels(points, self.dataset, self.covariance, self.weights)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or not hasattr(stats.gaussian_kde, name):
+            raise AttributeError(name)
+        raise MissingRuleError(
+            f"scipy.stats.gaussian_kde.{name} of traced data has no derivative, in {user_line()}.\n"
+            "  write an integral of its pdf, or its formula in NumPy"
+        )
+
+    # ---- SciPy's attributes ----
+
+    d = property(lambda self: np.shape(plane(self.given[0]))[0])
+    n = property(lambda self: np.shape(plane(self.given[0]))[1])
+
+    @attribute
+    def dataset(self):
+        return np.reshape(number(self.given[0]), (self.d, self.n))
+
+    @attribute
+    def weights(self):
+        weights = self.given[2]
+        weights = np.ones(self.n) if weights is None else number(weights)
+        return weights / np.sum(weights)
+
+    @attribute
+    def neff(self):
+        return 1 / np.sum(self.weights * self.weights)
+
+    @attribute
+    def factor(self):
+        return self.covariance_factor()
+
+    @attribute
+    def covariance(self):
+        dataset, weights, factor = self.dataset, self.weights, self.factor
         centred = dataset - np.expand_dims(dataset @ weights, 1)
         unbiased = 1 - np.sum(weights * weights)
-        covariance = (centred * weights) @ centred.T / unbiased
-        factor = self.factor(bandwidth, 1 / np.sum(weights * weights), d)
-        return log_kernels(points, dataset, covariance * factor * factor, weights)
+        return (centred * weights) @ centred.T / unbiased * factor * factor
 
-    def factor(self, bandwidth, n, d):
+    @attribute
+    def inv_cov(self):
+        return np.linalg.inv(self.covariance)
+
+    def scotts_factor(self):
+        return self.neff ** (-1 / (self.d + 4))
+
+    def silverman_factor(self):
+        return (self.neff * (self.d + 2) / 4) ** (-1 / (self.d + 4))
+
+    def covariance_factor(self):
+        bandwidth = self.given[1]
         if bandwidth is None or (isinstance(bandwidth, str) and bandwidth == "scott"):
-            return n ** (-1 / (d + 4))
-        if isinstance(bandwidth, str):  # silverman
-            return (n * (d + 2) / 4) ** (-1 / (d + 4))
+            return self.scotts_factor()
+        if isinstance(bandwidth, str):
+            return self.silverman_factor()
         if callable(bandwidth):
             raise MissingRuleError(
                 f"a bw_method that is a function sees no traced data, in {user_line()}.\n"

@@ -52,7 +52,7 @@ def pearsonr(x, y, alternative="two-sided", method=None, axis=0):
 
 @composed(stats.pointbiserialr, value="own")
 def pointbiserialr(x, y, axis=0):
-    x, y = in_one_axis(np.asarray(value(x), float), axis), in_one_axis(y, axis)
+    x, y = in_one_axis(x, axis), in_one_axis(y, axis)
     return tested_correlation(x, y, "two-sided")
 
 
@@ -128,7 +128,7 @@ def ttest_ind(a, b, axis=0, equal_var=True, permutations=None, random_state=None
 def ttest_ind_from_stats(mean1, std1, nobs1, mean2, std2, nobs2, equal_var=True,
                          alternative="two-sided"):  # fmt: skip
     v1, v2 = floats(std1) ** 2, floats(std2) ** 2
-    n1, n2 = np.asarray(value(nobs1)), np.asarray(value(nobs2))
+    n1, n2 = floats(nobs1), floats(nobs2)
     gap = floats(mean1) - floats(mean2)
     return tested_means(gap, v1, n1, v2, n2, equal_var, alternative)
 

@@ -124,6 +124,11 @@ class Distribution:
     def parameters(self, args, kwds):
         """Shapes, location and scale, as arrays in double precision."""
         shapes, loc, scale = self.own._parse_args(*args, **kwds)
+        if len(shapes) != self.own.numargs:  # poisson_binom
+            raise MissingRuleError(
+                f"scipy.stats.{self.own.name}, whose parameter is a list, has no rule, in "
+                f"{user_line()}.\n  write the formula in NumPy"
+            )
         names = (self.own.shapes or "").replace(" ", "").split(",")
         for word, x in zip(names, shapes):
             if word in self.formulas.whole and innermost((x,)) is not None:

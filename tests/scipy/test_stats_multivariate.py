@@ -175,7 +175,7 @@ def test_refused():
 
 
 def test_what_has_no_derivative_of_a_density_of_traced_data():
-    with pytest.raises(MissingRuleError, match="gaussian_kde.resample of traced data"):
+    with pytest.raises(MissingRuleError, match=r"gaussian_kde\.resample of traced data"):
         cr.grad(lambda d: stats.gaussian_kde(d).resample(3)[0, 0])(DATA)
     with pytest.raises(AttributeError):
         cr.grad(lambda d: stats.gaussian_kde(d).resampled)(DATA)

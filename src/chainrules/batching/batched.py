@@ -12,6 +12,7 @@ import numpy as np
 from ..rules import TracedArray, TracedNumber, dtype_of
 from ..rules.tracing.observed import Observed
 from ..rules.tracing.views import bare, draft_of, follow, give_value, root_of
+from ..rules.tracing.writing import hand_out
 from .ways import OneByOne
 
 
@@ -84,13 +85,23 @@ class BatchedArray(_Batched, TracedArray):
         if name == "block" and (root_of(self)[1] or draft_of(self) is not None):
             give_value(self)
             return self.block
+        if name in _OF_MEMORY:
+            raise OneByOne(self.at_level, f"x.{name} shows the memory of each item's array")
         return Observed.__getattr__(self, name)
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or args not in ((), (np.ndarray,)):
+            raise OneByOne(self.at_level, "x.view(...) shows the memory of each item's array")
+        return self[...]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         if not copy and self.dtype.kind in "fc":
             # NumPy gives the array itself: what is written into either would be seen in both.
             raise OneByOne(self.at_level, "np.asarray of an array is the array of each item")
-        return Observed.__array__(self, dtype, copy)
+        y = Observed.__array__(self, dtype, copy)
+        if not copy:
+            hand_out(root_of(self)[0], y)
+        return y
 
     def __len__(self) -> int:
         if not self.shape:
@@ -101,6 +112,8 @@ class BatchedArray(_Batched, TracedArray):
         return bool(np.any(self == x))
 
 
+# What is written into the array later would be seen there.
+_OF_MEMORY = frozenset({"data", "ctypes", "base", "getfield", "setfield"})
 _block = vars(BatchedArray)["block"].__get__
 
 

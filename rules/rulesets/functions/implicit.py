@@ -183,9 +183,10 @@ def in_plain_numbers(x: Any) -> Any:
     """Ask what stands for a number, as one of a batch does, for it: code in C loses the refusal."""
     if not isinstance(x, Traced):
         return x
-    if np.ndim(x) > 0:
-        return np.asarray(x)
-    return complex(x) if _kind(x) == "c" else float(x)
+    number: Any = x
+    if np.ndim(number) > 0:
+        return np.asarray(number)
+    return complex(number) if _kind(x) == "c" else float(number)
 
 
 def is_real_array(x: Any) -> bool:

@@ -40,7 +40,7 @@ class CodeWatch:
     It is ``paused`` while a step runs that is run again in every replay.
     """
 
-    __slots__ = ("captured", "compiled", "inner", "known", "paused", "refused")
+    __slots__ = ("captured", "compiled", "inner", "known", "paused", "refused", "written")
 
     def __init__(self, captured: Captured) -> None:
         self.captured = captured
@@ -51,6 +51,7 @@ class CodeWatch:
         for code in list(self.known.values()):
             self.inner.update(map(id, codes_in(code)))
         self.compiled: dict[int, Any] = {}
+        self.written: dict[int, dict] = {}  # names that libraries made for texts of theirs
 
     @contextmanager
     def pausing(self) -> Iterator[None]:
@@ -78,6 +79,8 @@ class CodeWatch:
         try:
             if is_constant_code(names):
                 return self._library(frame)
+            if self._is_written_by_library(frame):
+                return None
             self.known[id(code)] = code
             self._find(code)
             self.inner.update(map(id, codes_in(code)))
@@ -91,6 +94,17 @@ class CodeWatch:
         if self.refused is not None:
             raise Stopped
         return None
+
+    def _is_written_by_library(self, frame: FrameType) -> bool:
+        """Say whether a library runs text of its own, by ``exec`` in names that it made for that.
+
+        Names of a user's are those of a module, or it is a function of the user's that runs ``exec``.
+        """
+        names, caller = frame.f_globals, frame.f_back
+        if frame.f_code.co_name == "<module>" and "__name__" not in names and caller is not None:
+            if is_constant_code(caller.f_globals):
+                self.written[id(names)] = names
+        return id(names) in self.written
 
     def _find(self, code: CodeType) -> None:
         """See that the function is known that is run: its cells and its defaults are state."""

@@ -76,7 +76,7 @@ def asked() -> tuple[str, str] | None:
 
 
 def _is_sparse(x: object) -> bool:
-    return type(x).__module__.startswith("scipy.sparse")
+    return any(cls.__module__.startswith("scipy.sparse") for cls in type(x).__mro__)
 
 
 def updated() -> str:
@@ -99,6 +99,13 @@ def _instead_of_write(node: ast.Subscript, frame: FrameType) -> str:
     named = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
     if named or _has_fields(node, frame):
         return "keep the fields in a dict of arrays, or in an object: {'m': x, 'v': y}"
+    if _is_sparse(_resolved(node.value, frame)):
+        return (
+            f"{ast.unparse(node.value)} is a sparse matrix, which takes no traced values one by "
+            "one: collect these in a list, and write "
+            "chainrules.scipy.sparse.csr_array((np.stack(values), (rows, columns)), shape=shape); "
+            "or fill y = np.zeros(shape, like=x)"
+        )
     if id(names) in adopted:
         array = ast.unparse(node.value)
         local = {*frame.f_code.co_varnames, *frame.f_code.co_cellvars, *frame.f_code.co_freevars}

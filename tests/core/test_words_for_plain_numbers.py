@@ -67,11 +67,18 @@ def angle(x):
     return float(Angle(x))
 
 
+def assembled(x):
+    k = sparse.lil_matrix((2, 2))
+    k[0, 1] = x * x
+    return np.sum(k.toarray())
+
+
 WORDS = {
     in_degrees: r"float.__new__\(cls, x\) needs a plain number[^$]*Degrees derives from a number",
     in_metres: r"Metres\(x\) needs a plain number[^$]*Metres derives from a number",
     counted: "in place of a dict[^$]* keep a list of pairs",
     product: r"write chainrules.scipy.sparse.csr_array\(A\), once",
+    assembled: r"k is a sparse matrix[^$]* csr_array\(\(np.stack\(values\)[^$]* np.zeros\(shape, like=x",
     angle: r"write q.__float__\(\) in place of float\(q\)",
 }
 
@@ -94,6 +101,17 @@ def test_what_the_words_say_works():
         kept = cr.scipy.sparse.csr_array(A)
         return np.sum(np.real(kept @ (x * np.array([1.0, 1.0j]))))
 
+    def by_triplets(x):
+        k = cr.scipy.sparse.csr_array((np.stack([x * x, x]), ([0, 0], [1, 1])), shape=(2, 2))
+        return np.sum(k.toarray())
+
+    def in_an_array(x):
+        k = np.zeros((2, 2), like=x)
+        k[0, 1] = x * x
+        k[0, 1] += x
+        return np.sum(k)
+
+    assert cr.grad(by_triplets)(1.5) == cr.grad(in_an_array)(1.5) == 4.0
     for f in (in_degrees, in_metres):
         assert cr.grad(cr.primitive(f, derivative="finite-difference"))(1.5) == pytest.approx(3.0)
     assert cr.grad(ours)(1.5) == pytest.approx(product(1.0))

@@ -365,3 +365,52 @@ def test_singular_values():
         own = scipys.linalg.spsolve(A.toarray(), B)
     y, _ = cr.vjp(lambda b: linalg.spsolve(A.toarray(), b), B)
     np.testing.assert_allclose(y, own)
+
+
+class Scaling(linalg.LinearOperator):
+    """An operator of the user's, with what it depends on in an attribute."""
+
+    def __init__(self, p):
+        self.p = p
+        super().__init__(float, (5, 5))
+
+    def _matvec(self, x):
+        return (2.0 + self.p[0]) * x
+
+
+OPERATORS = {
+    "a function": lambda p: linalg.LinearOperator((5, 5), lambda x: (2.0 + p[0]) * x, dtype=float),
+    "twice": lambda p: linalg.LinearOperator((5, 5), lambda x: (1 + p[0]) * x, dtype=float) * 2.0,
+    "a class": Scaling,
+}
+
+
+@pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS)
+@pytest.mark.parametrize("name", ["cg", "gmres", "bicgstab", "minres", "eigsh"])
+def test_an_operator_that_depends_on_what_is_traced_is_refused(operator, name):
+    def f(p):
+        a = operator(p)
+        solver = getattr(linalg, name)
+        return np.sum(solver(a, 2)[0] if name == "eigsh" else solver(a, np.arange(5.0))[0])
+
+    p = np.array([0.5, 1.0])
+    with pytest.raises(
+        cr.errors.MissingRuleError, match=f"linalg.{name} of an operator that depends"
+    ):
+        cr.grad(f)(p)
+    with pytest.warns(cr.CompileWarning, match="runs as it always did"):
+        assert cr.compile(f)(p) == pytest.approx(f(p))
+
+
+def test_such_an_operator_in_a_solver_of_an_equation():
+    def apply(p, y):
+        return (2.0 + p[0]) * y
+
+    def solve(b, p):
+        operator = linalg.LinearOperator((5, 5), lambda x: apply(p, x), dtype=float)
+        return linalg.cg(operator, b, rtol=1e-12)[0]
+
+    solved = cr.implicit(lambda y, b, p: apply(p, y) - b)(solve)
+    p, b = np.array([0.5]), np.arange(5.0)
+    found = cr.jacobian(lambda p: solved(b * p[0], p))(p)
+    np.testing.assert_allclose(found, cr.jacobian(lambda p: b * p[0] / (2.0 + p[0]))(p))

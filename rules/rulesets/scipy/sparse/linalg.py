@@ -1,5 +1,6 @@
 """Rules for scipy.sparse.linalg."""
 
+import functools
 from typing import Any
 
 from scipy.sparse import linalg
@@ -8,7 +9,8 @@ from .... import non_differentiable
 from ..traced_objects import NO_RULE
 from . import functions, iterative, operators, spectral, systems  # noqa: F401 - for their rules
 from .array import constant
-from .seeing import LinearOperator, answers  # noqa: F401 - asked by the mirror
+from .seeing import LinearOperator
+from .seeing import answers as seeing_answers
 
 INSTEAD: dict[str, Any] = {
     **systems.INSTEAD,
@@ -27,6 +29,21 @@ REFUSED: dict[str, tuple[str, str]] = {
     "lsqr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
     "onenormest": ("it is an estimate", "norm(A, 1)"),
 }
+
+
+def answers(f: Any) -> Any:
+    """Return what the mirror shows for ``f``, which applies no operator that is traced."""
+    shown = seeing_answers(f)
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for x in (*args, *kwargs.values()):
+            if isinstance(x, linalg.LinearOperator):
+                operators.refuse_depending(f, x)
+        return shown(*args, **kwargs)
+
+    return call
+
 
 for _name in ("is_sptriangular", "spbandwidth", "use_solver"):
     if hasattr(linalg, _name):

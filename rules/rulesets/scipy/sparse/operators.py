@@ -14,6 +14,7 @@ from scipy.sparse import linalg
 
 from .....config import MissingRuleError, user_line
 from .... import Pattern, Traced, bilinear_rule, innermost, linear_rule, primitive, shape_of
+from ...functions.closures import TakenOut
 from .array import SparseArray, lifted
 from .products import as_rows
 from .seeing import CLASSES, SeeingOperator, seeing
@@ -193,6 +194,17 @@ ANSWERS = {
 }
 for _name in ANSWERS.keys() & set(dir(linalg.LinearOperator)):
     setattr(SeeingOperator, _name, asking(_name, ANSWERS[_name]))
+
+
+def refuse_depending(f, operator):
+    """Refuse an operator whose functions or attributes hold what is traced, which ``f`` applies."""
+    if TakenOut((operator, *vars(operator).values())).parameters:
+        raise MissingRuleError(
+            f"scipy.sparse.linalg.{f.__name__} of an operator that depends on what is traced has "
+            f"no rule, in {user_line()}.\n"
+            "  give a matrix; or let a function that makes the operator and solves be "
+            "differentiated by its equation: cr.implicit(lambda y, b, p: apply(p, y) - b)(solve)"
+        )
 
 
 def aslinearoperator(A):  # noqa: N803 - SciPy's name

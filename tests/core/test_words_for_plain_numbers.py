@@ -78,7 +78,7 @@ WORDS = {
     in_metres: r"Metres\(x\) needs a plain number[^$]*Metres derives from a number",
     counted: "in place of a dict[^$]* keep a list of pairs",
     product: r"write chainrules.scipy.sparse.csr_array\(A\), once",
-    assembled: r"k is a sparse matrix[^$]* csr_array\(\(np.stack\(values\)[^$]* np.zeros\(shape, like=x",
+    assembled: r"k is a sparse matrix[^$]*csr_array\(\(np.stack\(values\)[^$]* np.zeros\(shape",
     angle: r"write q.__float__\(\) in place of float\(q\)",
 }
 

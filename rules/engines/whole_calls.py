@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function, Value
+from ..containers import iterate_leaves
 from ..signatures import without_overwriting
+from ..table.compositions import as_library
 from ..tangents.project import Projector
 from ..tracing.funnel import is_numpys, is_primitive, shown
 from ..tracing.level import Traced
@@ -43,6 +45,13 @@ def as_step(f: Function, args: tuple, kwargs: dict) -> tuple[Function, tuple, di
     """Return a call as it can be made again: it overwrites none of its arguments."""
     f = shown(f)
     return f, *without_overwriting(f, args, kwargs)
+
+
+def runs_inside(args: tuple, kwargs: dict) -> bool:
+    """Say whether a call is run: it is given functions, or objects that a library does not know."""
+    if any(type(x) in as_library for x in args):
+        return True
+    return any(map(may_run, iterate_leaves((args, kwargs))))
 
 
 def may_run(x: Value) -> bool:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -414,3 +415,33 @@ def test_such_an_operator_in_a_solver_of_an_equation():
     p, b = np.array([0.5]), np.arange(5.0)
     found = cr.jacobian(lambda p: solved(b * p[0], p))(p)
     np.testing.assert_allclose(found, cr.jacobian(lambda p: b * p[0] / (2.0 + p[0]))(p))
+
+
+def bidiagonal(p):
+    upper = sparse.diags([np.ones(3)], [1], shape=(4, 4), format="csc")
+    return sparse.identity(4, format="csc") * 2.0 - upper * p[0]
+
+
+SOLVES = {
+    "spsolve": lambda p: linalg.spsolve(bidiagonal(p), p[1] * np.ones(4)),
+    "spsolve of csr": lambda p: linalg.spsolve(bidiagonal(p).tocsr(), np.ones(4)),
+    "splu": lambda p: linalg.splu(bidiagonal(p)).solve(p[1] * np.ones(4)),
+    "splu, adjoint": lambda p: linalg.splu(bidiagonal(p)).solve(np.ones(4), "T"),
+    "factorized": lambda p: linalg.factorized(bidiagonal(p))(np.ones(4)),
+    "of constants": lambda p: linalg.splu(bidiagonal(np.ones(2))).solve(p[1] * np.ones(4)),
+}
+
+
+@pytest.mark.parametrize("f", SOLVES.values(), ids=SOLVES)
+@pytest.mark.parametrize("transform", [lambda f: f, cr.jacobian], ids=["value", "jacobian"])
+def test_solves_are_recorded_and_batched(f, transform):
+    g = transform(f)
+    compiled = cr.compile(g)
+    points = np.array([[0.5, 1.0], [0.55, 1.1], [0.3, -1.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cr.CompileWarning)
+        warnings.simplefilter("error", cr.BatchWarning)
+        for p in points:
+            np.testing.assert_allclose(compiled(p), g(p), rtol=1e-12)
+        np.testing.assert_allclose(cr.vmap(g)(points), np.stack(list(map(g, points))))
+    assert "1 recording>" in repr(compiled)

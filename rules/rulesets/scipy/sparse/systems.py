@@ -92,24 +92,35 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
 # ---- factorizations -------------------------------------------------------------------------
 
 
+class Factors:
+    """SciPy's factors of a matrix; where its entries stand for others, each step makes them."""
+
+    def __init__(self, make, a, given):
+        self.make = make
+        self.made = None if innermost((value(a.entries),)) is not None else make(plain(given))
+
+    def of(self, entries, places):
+        return self.make(places.holding(entries)) if self.made is None else self.made
+
+
 @primitive
-def backsolved(entries, b, places, factor, adjoint):
+def backsolved(entries, b, places, factors, adjoint):
     """Solve by the factorization, of SciPy's, of the array with these entries."""
-    return factor.solve(np.asarray(b), "H" if adjoint else "N")
+    return factors.of(entries, places).solve(np.asarray(b), "H" if adjoint else "N")
 
 
 @pair_rule(backsolved)
-def backsolved_pair(backsolved, entries, b, places, factor, adjoint):
-    y = backsolved(entries, b, places, factor, adjoint)
+def backsolved_pair(backsolved, entries, b, places, factors, adjoint):
+    y = backsolved(entries, b, places, factors, adjoint)
 
     def backsolved_pushforward(entries_dot, bdot, *_):
         if adjoint and not isinstance(entries_dot, AbstractZero):
             entries_dot = conj(entries_dot)
         moved = times_dot(entries_dot, y, places.T if adjoint else places)
-        return backsolved(entries, bdot - moved, places, factor, adjoint)
+        return backsolved(entries, bdot - moved, places, factors, adjoint)
 
     def backsolved_pullback(ybar):
-        bbar = backsolved(entries, ybar, places, factor, not adjoint)
+        bbar = backsolved(entries, ybar, places, factors, not adjoint)
         left, right = (y, conj(bbar)) if adjoint else (bbar, conj(y))
         abar = -on_pattern(left, right, places)
         return abar, bbar, NoTangent(), NoTangent(), NoTangent()
@@ -120,37 +131,45 @@ def backsolved_pair(backsolved, entries, b, places, factor, adjoint):
 class Factorization:
     """Result of ``splu``, as SciPy's ``SuperLU``: its ``solve`` takes traced values."""
 
-    def __init__(self, a, factor, name):
+    def __init__(self, a, factors, name):
         self._a = a
-        self._factor = factor
+        self._factors = factors
         self._name = name
 
     def __getattr__(self, name):
-        if name in ("L", "U") and innermost((self._a.entries,)) is not None:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        unmade = self._factors.made is None
+        if unmade or (name in ("L", "U") and innermost((self._a.entries,)) is not None):
             raise MissingRuleError(
                 f"{name} of a sparse factorization has no rule, in {user_line()}.\n"
                 "  use its solve, or scipy.linalg.lu of A.toarray()"
             )
-        return getattr(self._factor, name)
+        return getattr(self._factors.made, name)
 
     def solve(self, rhs, trans="N"):
         a = self._a
         if innermost((a.entries, rhs)) is None:
-            return self._factor.solve(rhs, trans)
+            return self._factors.made.solve(rhs, trans)
         rhs = refuse_sparse(f"{self._name}.solve", rhs)
         if trans not in ("N", "T", "H"):
-            return self._factor.solve(value(rhs), trans)  # SciPy's error
+            return self._factors.of(value(a.entries), a.places).solve(value(rhs), trans)  # says so
         if trans == "T":
-            return conj(backsolved(a.entries, conj(rhs), a.places, self._factor, True))
-        return backsolved(a.entries, rhs, a.places, self._factor, trans == "H")
+            return conj(backsolved(a.entries, conj(rhs), a.places, self._factors, True))
+        return backsolved(a.entries, rhs, a.places, self._factors, trans == "H")
 
     __call__ = solve
 
 
 def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
     a = as_system(A)
-    factor = linalg.splu(plain(A), permc_spec, diag_pivot_thresh, relax, panel_size, options or {})
-    return Factorization(a, factor, "splu")
+
+    def make(matrix):
+        return linalg.splu(
+            matrix, permc_spec, diag_pivot_thresh, relax, panel_size, options=options or {}
+        )
+
+    return Factorization(a, Factors(make, a, A), "splu")
 
 
 def spilu(A, *args, **kwargs):
@@ -160,9 +179,9 @@ def spilu(A, *args, **kwargs):
             f"the numbers, in {user_line()}.\n  write spilu(A.to_scipy()), a constant "
             "preconditioner, or splu(A)"
         )
-    factor = linalg.spilu(plain(A), *args, **kwargs)
     # What it solves is linear in the right-hand side; the matrix is never looked at.
-    return Factorization(lifted(sparse.csc_array(A.shape)), factor, "spilu")
+    a = lifted(sparse.csc_array(A.shape))
+    return Factorization(a, Factors(lambda a: linalg.spilu(a, *args, **kwargs), a, A), "spilu")
 
 
 def factorized(A):

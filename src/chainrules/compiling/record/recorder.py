@@ -28,9 +28,9 @@ from ...rules import (
     name_of,
     next_level,
 )
-from ...rules.containers import Within, iterate_leaves, replaced
+from ...rules.containers import Within, replaced
 from ...rules.engines.buffers import is_writer, settled
-from ...rules.engines.whole_calls import as_step, is_kept_whole, may_run, tells_only_structure
+from ...rules.engines.whole_calls import as_step, is_kept_whole, runs_inside, tells_only_structure
 from ...rules.linear.steps import Slot, part_at
 from ...rules.table.compositions import Composed
 from ...rules.tracing.funnel import body, is_primitive
@@ -265,7 +265,7 @@ class Recorder(Level):
             # What an object array held, or a buffer, belongs further in.
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)
         whole = is_kept_whole(f) and innermost((f,)) is None
-        if not whole or any(map(may_run, iterate_leaves((args, kwargs)))):
+        if not whole or runs_inside(args, kwargs):
             # A function may use recorded values that nobody sees in it, so what calls it is run.
             return self.run_body(f, args, kwargs, whole and not is_primitive(f))
         if is_writer(f) and args:
@@ -278,8 +278,7 @@ class Recorder(Level):
         return self.step(*as_step(f, args, kwargs))
 
     def library(self, f: Any, args: tuple, kwargs: dict) -> Any:
-        runs = any(map(may_run, iterate_leaves((args, kwargs))))
-        if innermost((f, *args, *kwargs.values())) is self and not runs:
+        if innermost((f, *args, *kwargs.values())) is self and not runs_inside(args, kwargs):
             return self.step(*as_step(f, args, kwargs))
         return f(*args, **kwargs)
 

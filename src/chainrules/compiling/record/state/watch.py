@@ -98,12 +98,12 @@ class CodeWatch:
     def _is_written_by_library(self, frame: FrameType) -> bool:
         """Say whether a library runs text of its own, by ``exec`` in names that it made for that.
 
-        Names of a user's are those of a module, or it is a function of the user's that runs ``exec``.
+        Names of a user's are those of a module, or a function of the user's runs ``exec``.
         """
         names, caller = frame.f_globals, frame.f_back
-        if frame.f_code.co_name == "<module>" and "__name__" not in names and caller is not None:
-            if is_constant_code(caller.f_globals):
-                self.written[id(names)] = names
+        text = frame.f_code.co_name == "<module>" and "__name__" not in names
+        if text and caller is not None and is_constant_code(caller.f_globals):
+            self.written[id(names)] = names
         return id(names) in self.written
 
     def _find(self, code: CodeType) -> None:

@@ -19,6 +19,7 @@ from .rules import Traced, all_settled, array_of, dtype_of, innermost, rrule, va
 from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new, buffers_if_new
 from .rules.known_classes import passing
+from .rules.shapes import FLOAT64
 from .rules.tracing.funnel import call
 from .rules.tracing.object_arrays import (
     OBJECT,
@@ -228,8 +229,13 @@ def _shown_reader(f: Callable) -> Callable:
     return _reads(f, _read_each if name in _OF_LISTS else _read, makes)
 
 
+def _is_of_float64(x: Any) -> bool:
+    number = isinstance(x, np.ndarray | Number)
+    return type(x) in (int, float) or (number and dtype_of(x) == FLOAT64)
+
+
 class Joining:
-    """``np.r_`` and ``np.c_``, in whose brackets there may be traced values."""
+    """``np.r_``, ``np.c_`` and ``np.mgrid``, in whose brackets there may be traced values."""
 
     def __init__(self, join: Any) -> None:
         self._join = join
@@ -241,11 +247,21 @@ class Joining:
         return len(self._join)
 
     def __getitem__(self, key: Any) -> Any:
-        y = self._join[key]
         if a_run() is None:
-            return y
+            return self._join[key]
+        parts = key if type(key) is tuple else (key,)
+        traced = self._join is not np.mgrid and innermost(parts) is not None
+        if traced and all(map(_is_of_float64, parts)):
+            return self._joined(*map(np.atleast_1d, parts))
+        y = self._join[key]
         y, plain = healed(y), value(key)
         if innermost((y,)) is not None and innermost((plain,)) is None:
             dtype = self._join[plain].dtype  # in which a number is weak, and an object is not
             y = y if dtype_of(y) == dtype else y.astype(dtype)
         return buffer(y)
+
+    def _joined(self, *parts: Any) -> Any:
+        """Join arrays of float64, of which some are traced."""
+        if self._join is np.r_:
+            return np.concatenate(parts)
+        return np.concatenate([x[:, None] if x.ndim == 1 else x for x in parts], axis=-1)

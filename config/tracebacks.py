@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 from . import memory
 from .lines import is_the_users
 from .numpy_warnings import as_before, note_replay, settings, tell_user
+from .signals import is_of_signal
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGE = __name__.partition(".")[0]
@@ -76,7 +77,12 @@ def trim_all(error: BaseException) -> None:
 
 
 def again(f: Callable, args: tuple, kwargs: dict, failed: BaseException) -> Any:
-    """Call ``f`` where an attempt at it has failed, which its own error is not to show."""
+    """Call ``f`` where an attempt at it has failed, which its own error is not to show.
+
+    What a signal's handler raised, such as the end of a time limit, is raised at once.
+    """
+    if is_of_signal(failed):
+        raise failed
     try:
         return f(*args, **kwargs)
     except BaseException as error:

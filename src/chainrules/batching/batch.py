@@ -19,6 +19,7 @@ from ..config import (
 )
 from ..config.lines import raised_at, warn_user
 from ..config.numpy_warnings import as_before, settings, tell_user
+from ..config.signals import ends_run
 from ..rules import dtype_of, iterate_leaves, map_leaves, name_of, shape_of, spread
 from ..rules.containers import LEAVES
 from ..rules.engines.engine import run
@@ -164,7 +165,7 @@ class Batch:
                 if lowered is not None:
                     return [lowered]
             except Exception as error:
-                if getattr(error, "ends_run", False):
+                if ends_run(error):
                     raise  # what else it is, is said below
         waiting: list[Any] = [range(self.count)]
         done: list[tuple] = []
@@ -194,7 +195,7 @@ class Batch:
                 if stop.in_order:
                     return self._in_order(stop.why, stop.line)
             except Exception as error:
-                if self.ways == 1 or getattr(error, "ends_run", False):
+                if self.ways == 1 or ends_run(error):
                     raise
                 # What stops the batch may be no error of any item: these say it, or go on.
                 first = str(error).partition(chr(10))[0]
@@ -266,7 +267,7 @@ class Batch:
             y = run(self.f, args, kwargs)
             blocks = _settled(y, level)
         except (Exception, Split, OneByOne, Looked) as stop:
-            if not getattr(stop, "ends_run", False):
+            if not ends_run(stop):
                 self._refuse_draws(level)
             raise
         finally:

@@ -1,0 +1,60 @@
+"""What a signal's handler raises ends a run: no other way is tried."""
+
+import signal
+import warnings
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+
+
+class OutOfTimeError(Exception):
+    pass
+
+
+def out_of_time(signum, frame):
+    raise OutOfTimeError
+
+
+@pytest.fixture
+def limited():
+    before = signal.signal(signal.SIGALRM, out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def long(x):
+    for _ in range(200_000):  # which takes more than the limit in all ways
+        x = np.sin(x) * 1.01
+    return x
+
+
+WAYS = {
+    "compiled": lambda: cr.compile(long)(1.5),
+    "compiled gradient": lambda: cr.compile(cr.grad(long))(1.5),
+    "batch": lambda: cr.vmap(long)(np.array([1.5, 2.0])),
+    "batch of gradients": lambda: cr.vmap(cr.grad(long))(np.array([1.5, 2.0])),
+    "gradient of a batch": lambda: cr.grad(lambda x: np.sum(cr.vmap(long)(x)))(np.ones(2)),
+}
+
+
+@pytest.mark.usefixtures("limited")
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_raised_and_not_answered_by_another_way(way):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(OutOfTimeError):
+            WAYS[way]()
+
+
+def test_an_error_of_the_functions_own_is_answered_as_before():
+    def f(x):
+        if type(x) is not float:
+            raise TypeError("a float of Python's is asked for")
+        return x * x
+
+    with pytest.warns(cr.CompileWarning, match="as it always did"):
+        assert cr.compile(f)(1.5) == 2.25

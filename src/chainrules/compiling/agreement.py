@@ -55,6 +55,27 @@ def coarsest(forms: Iterable[ValueForm | None]) -> float:
     return max([float(np.finfo(kind).eps) for kind in kinds if kind.kind in "fc"], default=0.0)
 
 
+def other_than_numpys(recording: Any, values: list, y: Any) -> str:
+    """Say how far a recording in machine code is from what NumPy gave, and why that may be."""
+    try:
+        missed, found = recording.run(values)
+        if missed is not None:
+            return _TOLD.format(f", which decides otherwise in {recording.looks[missed[0]].line}")
+        pairs = list(zip(iterate_leaves(found), iterate_leaves(y), strict=True))
+        size = max(_largest(a - b) for a, b in pairs) / max(_largest(b) for _, b in pairs)
+        apart = f", by {size:.1g} of the largest number"
+    except Exception:  # of another structure, or of an error that NumPy has not
+        apart = ""
+    return _TOLD.format(apart)
+
+
+_TOLD = (
+    "its native code gave something else than NumPy{}, and is not used.\n"
+    "  where numbers are the same but for rounding, as in a max, a sort or a test that ends a "
+    "loop, either may choose another one: that is no error of the function"
+)
+
+
 def _largest(y: Any) -> float:
     if not isinstance(y, _NUMBER) or np.asarray(y).dtype.kind not in "fc":
         return 0.0

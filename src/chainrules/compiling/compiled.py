@@ -19,7 +19,7 @@ from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.watching import stops
-from .agreement import OVERWRITES, agree, digests, evaluated, replays
+from .agreement import OVERWRITES, agree, digests, evaluated, other_than_numpys, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
 from .effects import captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
@@ -313,7 +313,7 @@ class Compiled:
             recording = RecordedPath(recorder, native.run, [*native.how, *about_steps(recorder)])
             if replays(recording, values, y):
                 return recording
-            self._warn("its native code gave something else than NumPy, and is not used")
+            self._warn(other_than_numpys(recording, values, y))
         how = [*by_steps(recorder), *about_steps(recorder)]
         runs = (Replay(recorder, output, shares).run for shares in (True, False))
         made = (RecordedPath(recorder, run, how) for run in runs)

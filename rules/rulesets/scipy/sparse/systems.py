@@ -92,7 +92,7 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
 # ---- factorizations -------------------------------------------------------------------------
 
 
-class Factors:
+class SparseFactors:
     """SciPy's factors of a matrix; where its entries stand for others, each step makes them."""
 
     def __init__(self, make, a, given):
@@ -169,7 +169,7 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
             matrix, permc_spec, diag_pivot_thresh, relax, panel_size, options=options or {}
         )
 
-    return Factorization(a, Factors(make, a, A), "splu")
+    return Factorization(a, SparseFactors(make, a, A), "splu")
 
 
 def spilu(A, *args, **kwargs):
@@ -181,7 +181,9 @@ def spilu(A, *args, **kwargs):
         )
     # What it solves is linear in the right-hand side; the matrix is never looked at.
     a = lifted(sparse.csc_array(A.shape))
-    return Factorization(a, Factors(lambda a: linalg.spilu(a, *args, **kwargs), a, A), "spilu")
+    return Factorization(
+        a, SparseFactors(lambda a: linalg.spilu(a, *args, **kwargs), a, A), "spilu"
+    )
 
 
 def factorized(A):

@@ -1,4 +1,4 @@
-"""What a signal's handler raises ends a run: no other way is tried."""
+"""Errors that a signal's handler raises end a run: no other way is tried."""
 
 import signal
 import warnings

@@ -184,8 +184,8 @@ class CacheEntry:
         if self._is_asked_for_numbers():
             return (
                 f"in {most} numbers are handed to what is not NumPy's, such as math.sin or a "
-                "solver that is no step; write np.sin, or cr.adopt() for the module, or compile "
-                "what comes before and after by itself"
+                "solver that is no step; write np.sin, or cr.adopt() for the module, solve_ivp in "
+                "place of odeint, or compile what comes before and after by itself"
             )
         return (
             f"most of them part in {most}, where it looks at values; write np.where, cr.while_loop "

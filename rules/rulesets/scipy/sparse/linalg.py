@@ -9,8 +9,7 @@ from .... import non_differentiable
 from ..traced_objects import NO_RULE
 from . import functions, iterative, operators, spectral, systems  # noqa: F401 - for their rules
 from .array import constant
-from .seeing import LinearOperator
-from .seeing import answers as seeing_answers
+from .seeing import LinearOperator, returns_ours
 
 INSTEAD: dict[str, Any] = {
     **systems.INSTEAD,
@@ -33,7 +32,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 def answers(f: Any) -> Any:
     """Return what the mirror shows for ``f``, which applies no operator that is traced."""
-    shown = seeing_answers(f)
+    shown = returns_ours(f)
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:

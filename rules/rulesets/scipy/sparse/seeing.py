@@ -29,7 +29,7 @@ class SeeingClass(ABCMeta):
         return cls.original in other.__mro__  # asked by SciPy's own class, too
 
 
-def answers(f):
+def returns_ours(f):
     """Return a function that is ``f``, but for arrays of SciPy's own that it returns."""
 
     @functools.wraps(f)
@@ -48,7 +48,7 @@ def _subclass(name, kind):
     hooks = {f"_{format}_container": _container(kind, format) for format in FORMATS}
     about = {"original": original, "__doc__": original.__doc__, "__module__": __name__}
     if hasattr(original, "__getitem__"):  # that of coo arrays asks for no container
-        about["__getitem__"] = answers(original.__getitem__)
+        about["__getitem__"] = returns_ours(original.__getitem__)
     CLASSES[original] = SeeingClass(name, (original,), {**about, **hooks})
     return CLASSES[original]
 

@@ -199,8 +199,22 @@ def union1d(ar1, ar2):
     return np.unique(np.concatenate((ar1, ar2), axis=None))
 
 
+def neighbours(ar1, ar2):
+    """Return the numbers of both in order, and where one is as the next: for ``assume_unique``."""
+    y = np.sort(np.concatenate((ar1, ar2), axis=None))
+    return y, value(y)[1:] == value(y)[:-1]
+
+
+def are_repeated(*arrays):
+    """Say whether a number comes twice, of which NumPy is told that none does."""
+    return any(np.size(np.unique(value(x))) < np.size(x) for x in arrays)
+
+
 @composed(np.intersect1d)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    if assume_unique and not return_indices and are_repeated(ar1, ar2):
+        y, same = neighbours(ar1, ar2)
+        return y[:-1][same]
     _, index1, index2 = np.intersect1d(value(ar1), value(ar2), assume_unique, True)
     ar1, ar2 = as_array(ar1), as_array(ar2)
     y = np.astype(np.ravel(ar1)[index1], np.result_type(dtype_of(ar1), dtype_of(ar2)))
@@ -215,4 +229,8 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 
 @composed(np.setxor1d)
 def setxor1d(ar1, ar2, assume_unique=False):
+    if assume_unique and are_repeated(ar1, ar2):
+        y, same = neighbours(ar1, ar2)
+        apart = np.concatenate([[True], ~same, [True]])
+        return y[apart[1:] & apart[:-1]]
     return np.sort(np.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))

@@ -171,7 +171,9 @@ class Watched:
         self.config = self.config or config_of(y)
         if isinstance(y, Traced) and type(y.primal) in FLOATS:
             return y.primal  # as nearly always
-        return replaced(in_plain_numbers, untraced(y))
+        y = untraced(y)
+        known = type(y) is np.ndarray or (type(y) is list and FLOATS.issuperset(map(type, y)))
+        return y if known else replaced(in_plain_numbers, y)
 
     def __getattr__(self, name: str) -> Any:
         if name == "f":
@@ -180,13 +182,13 @@ class Watched:
 
 
 def in_plain_numbers(x: Any) -> Any:
-    """Ask what stands for a number, as one of a batch does, for it: code in C loses the refusal."""
+    """Ask what stands for numbers, as a batched value does, for them: code in C loses a refusal."""
     if not isinstance(x, Traced):
         return x
     number: Any = x
     if np.ndim(number) > 0:
         return np.asarray(number)
-    return complex(number) if _kind(x) == "c" else float(number)
+    return {"b": bool, "c": complex}.get(_kind(x), float)(number)
 
 
 def is_real_array(x: Any) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 from ....config import HasForwardsMode, HasReverseMode, frule_via_ad, rrule_via_ad
 from ... import (
     NoTangent,
-    Traced,
     array_of,
     astype,
     composed,
@@ -22,6 +21,7 @@ from ... import (
     value,
 )
 from ..arrays.numpys_own import laid_out_like
+from .implicit import in_plain_numbers
 from .map import map
 from .sequences import stack
 
@@ -58,16 +58,11 @@ def piecewise_composed(x, condlist, funclist, *args, **kw):
 
     # NumPy itself finds out which function answers where: on the positions of the entries.
     positions = np.reshape(np.arange(np.size(entries)), np.shape(x))
-    conditions = replaced(in_plain_flags, value(condlist))
+    conditions = replaced(in_plain_numbers, value(condlist))  # each decides its way
     found = np.piecewise(positions, conditions, [collector(f) for f in funclist])
     y = np.reshape(np.concatenate(pieces)[np.ravel(found)], np.shape(x))
     y = astype(y, dtype_of(x))
     return laid_out_like(y, x)
-
-
-def in_plain_flags(condition):
-    """Ask what stands for conditions, as those of a batch do, for them: each decides its way."""
-    return np.asarray(condition) if isinstance(condition, Traced) else condition
 
 
 _OF_PYTHON = tuple(map(np.dtype, (float, complex, np.int64, bool)))

@@ -193,6 +193,9 @@ def at_once_on_blocks(f: Function, args: tuple, kwargs: dict) -> Any:
     f = shown(f)
     kind = frule.kind_of(f)
     if _is_elementwise(f, kind) and f not in _forms:
+        lists = [x for x in args if type(x) is list or type(x) is tuple]
+        if lists and blocks_in(lists):  # which NumPy takes for objects
+            return NotImplemented
         y = _entry_by_entry(f, args, kwargs)
         if type(y) is tuple:
             return tuple(map(Block, y))

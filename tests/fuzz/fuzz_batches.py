@@ -141,7 +141,7 @@ def of_value(label, program, axes, items, given, floats, ys):
     batch = fuzz_oracle.attempt(label, lambda: cr.vmap(program.build()[0], in_axes=axes)(*given))
     known = [np.where(np.isnan(y), 0, y) for y in (stacked(ys), batch)]
     fuzz_oracle.expect(f"{label}: NaN", np.isnan(stacked(ys)) * 1.0, np.isnan(batch) * 1.0, 0)
-    # Of traced values NumPy's np.full makes objects, which tell no dtype once they are written over.
+    # Of traced values np.full makes objects, which tell no dtype once they are written over.
     if np.asarray(batch).dtype != known[0].dtype and "np.full(" not in program.source():
         raise fuzz_oracle.Failure(f"{label}: another dtype", f"{batch.dtype}")
     # Sums of a batch are added up in another order.

@@ -134,7 +134,9 @@ def is_list_at_tie(program):
     """
     lists = re.search(r"(max|min)[\w.]*\([\[(]", program.source()) is not None
     arrays = [x for x in program.build()[1] if is_float(x)]
-    return lists and any(np.shape(a) == np.shape(b) and np.any(a == b) for a, b in combinations(arrays, 2))
+    return lists and any(
+        np.shape(a) == np.shape(b) and np.any(a == b) for a, b in combinations(arrays, 2)
+    )
 
 
 def with_floats(inputs, floats, values):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import Function
-from ..shapes import FLOAT64, FLOATS
+from ..shapes import COMPLEX128, FLOAT64, FLOATS
 
 
 def _stacked(parts: list, axis: Any = 0, **options: Any) -> Any:
@@ -52,6 +52,51 @@ def _reduced(ufunc: np.ufunc) -> tuple[type, Callable]:
     return np.ndarray, functools.partial(ufunc.reduce, axis=None)
 
 
+# ---- Fourier transforms ----
+
+
+def _along_last(transform: Function, forward: bool, to_half: bool, from_half: bool) -> Callable:
+    """Return a transform that calls its ufunc for an array in C order, along the last axis.
+
+    The ufuncs are NumPy's own and not public: what differs, and a release that has none of
+    these, is for the wrapper.
+    """
+    name = transform.__name__
+    pair = ("rfft_n_even", "rfft_n_odd") if to_half else (name, name)
+    of_numpy: Any = getattr(np.fft, "_pocketfft_umath", None)
+    even, odd = [getattr(of_numpy, ufunc, None) for ufunc in pair]
+    if not isinstance(even, np.ufunc) or not isinstance(odd, np.ufunc):
+        return transform
+    scales_up = {None: forward, "backward": forward, "forward": not forward}
+    given, made = FLOAT64 if to_half else COMPLEX128, FLOAT64 if from_half else COMPLEX128
+
+    def along_last(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, **options: Any) -> Any:
+        whole = scales_up.get(norm)  # whether the sums are left as they are
+        if type(a) is np.ndarray and a.dtype is given and whole is not None and not options:
+            shape = a.shape
+            if shape and (axis == -1 or axis == len(shape) - 1) and a.flags.c_contiguous:
+                points = n
+                if n is None:
+                    points = 2 * shape[-1] - 2 if from_half else shape[-1]
+                if type(points) is int and points > 0:
+                    size = points // 2 + 1 if to_half else points
+                    y = np.empty(size if len(shape) == 1 else (*shape[:-1], size), made)
+                    ufunc = odd if points % 2 else even
+                    return ufunc(a, 1.0 if whole else 1.0 / points, out=y)
+        return transform(a, n, axis, norm, **options)
+
+    return along_last
+
+
+#: Transforms along one axis, and for each the same function with less around it.
+TRANSFORMS: dict[Any, Callable] = {
+    np.fft.fft: _along_last(np.fft.fft, True, False, False),
+    np.fft.ifft: _along_last(np.fft.ifft, False, False, False),
+    np.fft.rfft: _along_last(np.fft.rfft, True, True, False),
+    np.fft.irfft: _along_last(np.fft.irfft, False, False, True),
+}
+
+
 # What these functions do in the end with an argument of a type, after asking what they were given.
 SHORTCUTS: dict[Any, tuple[type, Callable]] = {
     np.sum: _reduced(np.add),
@@ -72,6 +117,7 @@ SHORTCUTS: dict[Any, tuple[type, Callable]] = {
     np.squeeze: (np.ndarray, np.ndarray.squeeze),
     np.trace: (np.ndarray, np.ndarray.trace),
     np.stack: (list, _stacked),
+    **{transform: (np.ndarray, quick) for transform, quick in TRANSFORMS.items()},
 }
 
 

@@ -11,6 +11,7 @@ AXES = (0, -1, None)
 REDUCTIONS = (np.sum, np.prod, np.max, np.min, np.ptp, np.nansum, np.nanprod, np.nanmax, np.nanmin)
 UFUNCS = (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.hypot, np.logaddexp,
           np.subtract, np.divide, np.copysign)  # fmt: skip
+NOTHING = {"initial": 0.5, "where": False}  # counts, but the number to begin with
 
 
 def calls():
@@ -33,7 +34,7 @@ def calls():
             yield f"repeat, {axis}", partial(np.repeat, repeats=3), {"axis": axis}
             yield f"repeat of each, {axis}", partial(np.repeat, repeats=[2]), {"axis": axis}
         for ufunc in UFUNCS:
-            for options in ({}, {"keepdims": True}, {"initial": 0.5}):
+            for options in ({}, {"keepdims": True}, {"initial": 0.5}, NOTHING):
                 options = {"axis": axis, **options}
                 yield f"{ufunc.__name__}.reduce, {options}", ufunc.reduce, options
 
@@ -68,3 +69,17 @@ def test_a_function_along_axis_0_of_a_number(f, options, x):
 
     second = (square(x + 1e-4) - 2 * square(x) + square(x - 1e-4)) / 1e-8
     np.testing.assert_allclose(cr.hessian(square)(x), second, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "x", [2.0, np.float64(2.0), np.array(2.0)], ids=["float", "number", "array"]
+)
+@pytest.mark.parametrize(
+    ("f", "options"), [pytest.param(f, options, id=name) for name, f, options in calls()]
+)
+def test_its_value_is_numpys(f, options, x):
+    expected = f(x, **options)
+    several = cr.vmap(lambda x: f(x, **options))(np.array([x, x]))[0]
+    for y in (cr.jvp(lambda x: f(x, **options), (x,), (x,))[0], several):
+        np.testing.assert_array_equal(y, expected)
+        assert np.shape(y) == np.shape(expected)

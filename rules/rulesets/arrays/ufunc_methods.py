@@ -42,6 +42,9 @@ def summed_along(function, array, axis=0, dtype=None, keepdims=False, **options)
 @composed_each(EXTREMES)
 def extreme_along(function, array, axis=0, dtype=None, keepdims=False, **options):
     array = array_of(array) if dtype is None else astype(array_of(array), dtype)
+    if not np.ndim(array) and axis in (0, -1, None, ()):
+        # Of a number that does not count np.nanmax forgets the initial value.
+        array, axis, keepdims = np.reshape(array, 1), None, False
     return function(array, axis=axis, keepdims=keepdims, **options)
 
 

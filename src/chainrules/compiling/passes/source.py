@@ -23,6 +23,7 @@ from ...config.thresholds import LET_GO, PIECE_LINES
 from ...rules import children, getitem
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
+from ...rules.table.shortcuts import TRANSFORMS
 from ...rules.tracing.funnel import body, is_primitive
 from ...rules.tracing.object_arrays import is_object_array
 from ...rules.tracing.running import apart
@@ -47,6 +48,7 @@ _NUMBERS = frozenset({
     np.complex128,
 })  # fmt: skip
 
+_DISPATCHED = type(np.sum)  # of NumPy's functions that arrays of others may answer
 NAME = re.compile(r"\b[fvw]\d+\b")
 
 Missed = tuple[int, Hashable]  # which look saw something else, and what
@@ -176,6 +178,8 @@ class Writer:
 
     def step(self, step: Operation) -> str:
         f, options = step.function, step.options
+        if type(f) is _DISPATCHED:
+            f = TRANSFORMS.get(f, f)
         parts = [self.expression(x) for x in step.operands]
         if f in _INFIX and len(parts) == 2 and not options:
             return f"{parts[0]} {_INFIX[f]} {parts[1]}"

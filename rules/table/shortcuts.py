@@ -54,47 +54,57 @@ def _reduced(ufunc: np.ufunc) -> tuple[type, Callable]:
 
 # ---- Fourier transforms ----
 
+_UFUNCS: Any = getattr(np.fft, "_pocketfft_umath", None)
+_FORWARD = frozenset({np.fft.fft, np.fft.rfft})
 
-def _along_last(transform: Function, forward: bool, to_half: bool, from_half: bool) -> Callable:
-    """Return a transform that calls its ufunc for an array in C order, along the last axis.
 
-    The ufuncs are NumPy's own and not public: what differs, and a release that has none of
-    these, is for the wrapper.
+def transform_of_length(transform: Function, length: int, n: Any, norm: Any) -> tuple | None:
+    """Return the ufunc of a transform along an axis, the factor, and the entries that it makes.
+
+    None where NumPy's wrapper is to be called. The ufuncs are NumPy's own and not public: of
+    a release that has none of these names the wrappers are called, too.
     """
-    name = transform.__name__
-    pair = ("rfft_n_even", "rfft_n_odd") if to_half else (name, name)
-    of_numpy: Any = getattr(np.fft, "_pocketfft_umath", None)
-    even, odd = [getattr(of_numpy, ufunc, None) for ufunc in pair]
-    if not isinstance(even, np.ufunc) or not isinstance(odd, np.ufunc):
-        return transform
-    scales_up = {None: forward, "backward": forward, "forward": not forward}
-    given, made = FLOAT64 if to_half else COMPLEX128, FLOAT64 if from_half else COMPLEX128
+    if n is not None and type(n) is not int:
+        return None
+    return _planned(transform, length, n, norm) if norm is None or type(norm) is str else None
+
+
+@functools.lru_cache
+def _planned(transform: Function, length: int, n: int | None, norm: str | None) -> tuple | None:
+    if n is None:
+        n = 2 * length - 2 if transform is np.fft.irfft else length
+    if n < 1 or norm not in (None, "backward", "forward"):
+        return None
+    half = transform is np.fft.rfft
+    name = transform.__name__ + (("_n_odd" if n % 2 else "_n_even") if half else "")
+    ufunc = getattr(_UFUNCS, name, None)
+    divides = (transform in _FORWARD) is (norm == "forward")
+    entries = n // 2 + 1 if half else n
+    return (ufunc, 1.0 / n if divides else 1.0, entries) if isinstance(ufunc, np.ufunc) else None
+
+
+def _along_last(transform: Function, given: np.dtype, made: np.dtype) -> Callable:
+    """Return a transform that calls its ufunc for an array in C order, along the last axis."""
 
     def along_last(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, **options: Any) -> Any:
-        whole = scales_up.get(norm)  # whether the sums are left as they are
-        if type(a) is np.ndarray and a.dtype is given and whole is not None and not options:
+        if type(a) is np.ndarray and a.dtype is given and not options:
             shape = a.shape
             if shape and (axis == -1 or axis == len(shape) - 1) and a.flags.c_contiguous:
-                points = n
-                if n is None:
-                    points = 2 * shape[-1] - 2 if from_half else shape[-1]
-                if type(points) is int and points > 0:
-                    size = points // 2 + 1 if to_half else points
+                plan = transform_of_length(transform, shape[-1], n, norm)
+                if plan is not None:
+                    ufunc, scale, size = plan
                     y = np.empty(size if len(shape) == 1 else (*shape[:-1], size), made)
-                    ufunc = odd if points % 2 else even
-                    return ufunc(a, 1.0 if whole else 1.0 / points, out=y)
+                    return ufunc(a, scale, out=y)
         return transform(a, n, axis, norm, **options)
 
     return along_last
 
 
-#: Transforms along one axis, and for each the same function with less around it.
-TRANSFORMS: dict[Any, Callable] = {
-    np.fft.fft: _along_last(np.fft.fft, True, False, False),
-    np.fft.ifft: _along_last(np.fft.ifft, False, False, False),
-    np.fft.rfft: _along_last(np.fft.rfft, True, True, False),
-    np.fft.irfft: _along_last(np.fft.irfft, False, False, True),
-}
+#: Transforms along one axis: the dtypes of doubles that each takes and makes.
+TRANSFORMS: dict[Any, tuple[np.dtype, np.dtype]] = {
+    np.fft.fft: (COMPLEX128, COMPLEX128), np.fft.ifft: (COMPLEX128, COMPLEX128),
+    np.fft.rfft: (FLOAT64, COMPLEX128), np.fft.irfft: (COMPLEX128, FLOAT64),
+}  # fmt: skip
 
 
 # What these functions do in the end with an argument of a type, after asking what they were given.
@@ -117,7 +127,7 @@ SHORTCUTS: dict[Any, tuple[type, Callable]] = {
     np.squeeze: (np.ndarray, np.ndarray.squeeze),
     np.trace: (np.ndarray, np.ndarray.trace),
     np.stack: (list, _stacked),
-    **{transform: (np.ndarray, quick) for transform, quick in TRANSFORMS.items()},
+    **{f: (np.ndarray, _along_last(f, *dtypes)) for f, dtypes in TRANSFORMS.items()},
 }
 
 

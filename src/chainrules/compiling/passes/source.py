@@ -23,7 +23,7 @@ from ...config.thresholds import LET_GO, PIECE_LINES
 from ...rules import children, getitem
 from ...rules.containers import LEAVES
 from ...rules.linear.steps import Slot
-from ...rules.table.shortcuts import TRANSFORMS
+from ...rules.table.shortcuts import TRANSFORMS, transform_of_length
 from ...rules.tracing.funnel import body, is_primitive
 from ...rules.tracing.object_arrays import is_object_array
 from ...rules.tracing.running import apart
@@ -178,8 +178,6 @@ class Writer:
 
     def step(self, step: Operation) -> str:
         f, options = step.function, step.options
-        if type(f) is _DISPATCHED:
-            f = TRANSFORMS.get(f, f)
         parts = [self.expression(x) for x in step.operands]
         if f in _INFIX and len(parts) == 2 and not options:
             return f"{parts[0]} {_INFIX[f]} {parts[1]}"
@@ -187,12 +185,30 @@ class Writer:
             return f"{_PREFIX[f]}{parts[0]}"
         if (f is getitem or f is operator.getitem) and len(parts) == 2 and not options:
             return f"{parts[0]}[{parts[1]}]"
+        if type(f) is _DISPATCHED and f in TRANSFORMS and (called := self.transform(step)):
+            return called
         given = [*parts, *(f"{k}={self.expression(x)}" for k, x in options.items())]
         if not (type(f) is FunctionType and is_primitive(f) and self._is_plain(step)):
             return f"{self.constant(f)}({', '.join(given)})"
         named = f"dict({', '.join(given[len(parts) :])})" if options else "{}"
         called = f"{self.constant(body(f))}, ({''.join(f'{x}, ' for x in parts)}), {named}"
         return f"{self.constant(apart)}({called})"
+
+    def transform(self, step: Operation) -> str:
+        """Return the text of a Fourier transform by its ufunc; "" where NumPy's wrapper is."""
+        f, (x, *rest) = step.function, step.operands
+        form = self.recorder.steps[x.position].form if type(x) is Slot else None
+        given, made = TRANSFORMS[f]
+        if form is None or not form.array or form.kind != given or len(form.shape) != 1:
+            return ""
+        options = dict(zip(("n", "axis", "norm"), rest)) | step.options
+        n, axis, norm = options.pop("n", None), options.pop("axis", -1), options.pop("norm", None)
+        plan = transform_of_length(f, form.shape[0], n, norm)
+        if plan is None or options or axis not in (-1, 0):
+            return ""
+        ufunc, scale, entries = plan
+        y = f"{self.constant(np.empty)}({entries}, {self.constant(made)})"
+        return f"{self.constant(ufunc)}({self.expression(x)}, {scale!r}, out={y})"
 
     def _is_plain(self, step: Operation) -> bool:
         """Say whether a primitive has nothing to look for among its arguments: traced objects."""

@@ -92,6 +92,7 @@ from .tracing.level import (
     innermost,
     is_traced,
     layers,
+    levels_of,
     next_level,
     strip,
     type_under,
@@ -132,7 +133,7 @@ __all__ = [
     "which", "derivatives_given_output", "call", "body", "is_primitive", "describe",
     # ---- look under a trace ----
     "Traced", "TracedArray", "TracedNumber", "Level", "value", "is_traced", "innermost",
-    "layers", "snapshot", "strip", "type_under", "next_level", "dtype_of", "shape_of",
+    "layers", "levels_of", "snapshot", "strip", "type_under", "next_level", "dtype_of", "shape_of",
     "is_foreign_array", "is_lazy", "is_array", "is_basic", "is_perturbable_input", "children",
     "fold", "iterate_leaves", "map_leaves", "replaced", "Within", "taken", "stop_gradient",
     "all_settled", "buffer", "handed_out", "writers", "written", "raised", "refuse_overlap",

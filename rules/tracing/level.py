@@ -249,6 +249,20 @@ def layers(x: Value) -> Iterator[Any]:
         x = x.primal
 
 
+def levels_of(*xs: Value) -> set[Level]:
+    """Return the levels of all transforms that follow numbers or arrays: one for each order.
+
+    Of batched values also those further out, which follow the block.
+    """
+    found = set()
+    for x in xs:
+        while isinstance(x, Traced):
+            if not x.records:
+                found.add(x.at_level)
+            x = x.whole()
+    return found
+
+
 def type_under(x: Any) -> type:
     """Return the type of ``x``, or of the number or array that a traced ``x`` carries."""
     while isinstance(x, Traced):

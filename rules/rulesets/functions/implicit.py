@@ -26,7 +26,7 @@ from ... import (
     innermost,
     is_lazy,
     is_traced,
-    layers,
+    levels_of,
     name_of,
     replaced,
     stop_gradient,
@@ -199,11 +199,6 @@ def config_of(x: Any) -> Any:
     """Return the config of the innermost engine that follows ``x``; None where nothing does."""
     level = innermost((settled(x),))
     return getattr(level, "config", None)
-
-
-def levels_of(x: Any) -> set:
-    """Return the levels of a traced number or array: one for each order of its derivatives."""
-    return {layer.at_level for layer in layers(x)}
 
 
 # ---- the answer, with its derivatives -----------------------------------------------------------

@@ -21,7 +21,7 @@ from .... import (
     is_lazy,
     is_traced,
     jacobian_via_ad,
-    layers,
+    levels_of,
     name_of,
     strip,
     value,
@@ -276,7 +276,7 @@ def by_nodes(build, ends, full_output, options, line):
     def run(known, level):
         nonlocal result
         f, args = known
-        levels = levels_of(parameters) | {level}
+        levels = levels_of(*parameters) | {level}
 
         def at(t):
             y = f(t, *args)
@@ -313,14 +313,10 @@ def by_nodes(build, ends, full_output, options, line):
     return (y, error, info, *rest) if full_output else (y, error)
 
 
-def levels_of(xs):
-    return {layer.at_level for x in xs for layer in layers(x)}
-
-
 def under(y, levels, name, f, line):
     """Return the plain number under ``y``, which is traced at these levels alone."""
     y = all_settled(healed(y))
-    if not levels_of([y]) <= levels:
+    if not levels_of(y) <= levels:
         raise lost(name, f, line)
     return value(y)
 

@@ -19,7 +19,7 @@ from .... import (
     entry_by_entry,
     holds_traced,
     innermost,
-    layers,
+    levels_of,
     library_value,
     value,
     with_values,
@@ -202,7 +202,7 @@ class Distribution:
         levels need.
         """
         tail_of, density = self.formula(tail), self.formula("pdf")
-        for _ in range(number_of_levels((p, *shapes)).bit_length()):
+        for _ in range(len(levels_of(p, *shapes)).bit_length()):
             gap = motion(tail_of(z, *shapes) - p) / density(z, *shapes)
             z = z - gap if tail == "cdf" else z + gap
         return z
@@ -335,10 +335,6 @@ def variable(args, kwds):
         return args[0], args[1:], kwds
     name = next(word for word in ("x", "k", "q") if word in kwds)
     return kwds[name], (), drop(kwds, name)
-
-
-def number_of_levels(args):
-    return len({layer.at_level.number for x in args for layer in layers(x)})
 
 
 # ---- with given parameters ----------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ..config.thresholds import DEEP
 from .annotations import Value
 from .known_classes import Children, becomes_known, library_of, of_copies, registered
 from .shapes import has_own_dtype
+from .tuples import parts_of_tuple
 
 # Types that never hold anything; asked first, because nearly every value is one of these.
 LEAVES: set[type] = {
@@ -90,8 +91,7 @@ def children(x: Any) -> Children | None:
         keys, values = tuple(plain.keys(x)), tuple(plain.values(x))
         return Children(keys, values, lambda values: _copy_dict(x, keys, values))
     if issubclass(cls, tuple):
-        keys = getattr(cls, "_fields", None) or tuple(range(len(x)))
-        return Children(keys, tuple(x), lambda values: _copy_tuple(x, values))
+        return parts_of_tuple(x)
     if issubclass(cls, list):
         return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
     if hasattr(cls, "__array__") and becomes_known(cls):
@@ -213,15 +213,6 @@ def _copy_list(x: list, values: list) -> list:
 def _restore_attributes(y: Value, x: Value) -> None:
     if hasattr(x, "__dict__"):  # the copying may have called methods that change them
         y.__dict__.update(x.__dict__)
-
-
-def _copy_tuple(x: tuple, values: list) -> tuple:
-    cls = type(x)
-    if hasattr(cls, "n_sequence_fields"):  # time.struct_time and its like
-        return cls(values)
-    y = tuple.__new__(cls, values)
-    _restore_attributes(y, x)
-    return y
 
 
 def _copy_object(x: Value, names: tuple[str, ...], values: list) -> Any:

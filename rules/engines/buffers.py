@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike
 from ...config import EscapedTraceError
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
-from ..containers import LEAVES, iterate_leaves, map_leaves
+from ..containers import LEAVES, children, iterate_leaves, map_leaves
 from ..refusals.table import refusal
 from ..tracing.array import TracedArray
 from ..tracing.funnel import astype, call
@@ -249,12 +249,10 @@ def buffers_if_new(y: Value, given: Value) -> Any:
     """As ``buffer_if_new``, also for the arrays in a list or tuple that own their memory."""
     if type(y) is np.ndarray:
         return buffer_if_new(y, given)
-    if not isinstance(y, list | tuple):
-        return y
-    make = getattr(type(y), "_make", type(y))  # of a named tuple
-    if make is type(y) and make not in (list, tuple):
-        return y
-    return make([_if_owner(part, given) for part in y])
+    if type(y) is list:
+        return [_if_owner(part, given) for part in y]
+    parts = children(y) if isinstance(y, tuple) else None
+    return y if parts is None else parts.rebuild([_if_owner(x, given) for x in parts.values])
 
 
 def _if_owner(y: Any, given: Value) -> Any:

@@ -315,7 +315,7 @@ def child_tangents(x: Value, t: Any) -> list:
             if unknown:
                 raise TangentError(f"a {type(x).__name__} has no part {unknown[0]!r}.")
             return [unthunk(t.backing.get(key, ZERO)) for key in parts.keys]
-        items: Any = t.backing.values()
+        items: Any = list(t.backing.values())
     elif by_name and isinstance(t, dict):
         return child_tangents(x, Tangent(dict, t))
     elif by_name or isinstance(t, str | bytes):
@@ -330,6 +330,8 @@ def child_tangents(x: Value, t: Any) -> list:
         except TypeError:
             raise TangentError(f"the tangent of a {type(x).__name__} of {len(parts.keys)} is a "
                                f"sequence, not a {type(t).__name__}.") from None  # fmt: skip
+    if isinstance(x, tuple):  # what it has beside its entries
+        items += [getattr(t, str(name), ZERO) for name in parts.keys[len(x) :]]
     if len(items) != len(parts.keys):
         raise TangentError(f"the tangent of a {type(x).__name__} of {len(parts.keys)} parts "
                            f"has {len(items)}.")  # fmt: skip

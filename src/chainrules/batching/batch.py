@@ -34,6 +34,7 @@ from .batch_level import BatchLevel, WatchedBatch
 from .batched import BatchedArray, BatchedNumber
 from .joined import Stacked, joined_ways, none_of, own_class_in, stacked_items, without_stack
 from .random_draws import Generators
+from .shared_arguments import SharedArguments
 from .ways import Looked, OneByOne, Split, is_told, tell
 
 
@@ -45,6 +46,7 @@ class Batch:
         self.call = call
         self.leaves, self.batched, self.count = items
         self.ways = ways
+        self.shared = SharedArguments()
 
     def results(self, out_axes: Axes) -> Any:
         """Run all items, and return their results with the axis of the items where it is wanted."""
@@ -195,7 +197,12 @@ class Batch:
                 if stop.in_order:
                     return self._in_order(stop.why, stop.line)
             except Exception as error:
-                if self.ways == 1 or ends_run(error):
+                if ends_run(error):
+                    raise
+                if self.shared.copies_after(error):
+                    waiting.append(places)
+                    continue
+                if self.ways == 1:
                     raise
                 # What stops the batch may be no error of any item: these say it, or go on.
                 first = str(error).partition(chr(10))[0]
@@ -252,11 +259,11 @@ class Batch:
         level = batch_level(len(places), BATCHES, stops_at_looks)
         self.level = level
         whole = len(places) == self.count
-        wrapped = []
-        for x, batched in zip(self.leaves, self.batched, strict=True):
+        wrapped = self.shared.lend(self.leaves, self.batched)
+        for k, batched in enumerate(self.batched):
             if batched:
-                x = level.wrap(x if whole else x[places])
-            wrapped.append(x)
+                x = self.leaves[k]
+                wrapped[k] = level.wrap(x if whole else x[places])
         level.given = tuple(self.leaves), wrapped
         args, kwargs = self.call
         if args is self.leaves:  # arrays alone
@@ -300,16 +307,21 @@ class Batch:
         return results_of(each, len(places), f"vmap({name_of(self.f)})")
 
     def run_item(self, k: int) -> Any:
-        leaves = iter(
-            [for_receiver(x[k]) if batched else x for x, batched in zip(self.leaves, self.batched)]
-        )
-        args, kwargs = _with_leaves(self.call, leaves)
+        lent = self.shared.lend(self.leaves, self.batched)
+        for place, batched in enumerate(self.batched):
+            if batched:
+                lent[place] = for_receiver(self.leaves[place][k])
+        args, kwargs = _with_leaves(self.call, iter(lent))
         before = settings()
         try:
             tell_user(before)
             return self.f(*args, **kwargs)
+        except Exception as error:
+            if not self.shared.copies_after(error):
+                raise
         finally:
             as_before(before)
+        return self.run_item(k)
 
 
 def _is_recorded() -> bool:

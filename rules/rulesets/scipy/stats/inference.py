@@ -11,10 +11,32 @@ from .samples import centred, floats, in_one_axis, kurtosis, mean, skew, varianc
 
 
 class Tested(NamedTuple):
-    """Result of a test; intervals and similar attributes are those of SciPy's own result."""
+    """Statistic and p-value of a test."""
 
     statistic: Any
     pvalue: Any
+
+
+class TestedAtLength(Tested):
+    """Result of a test, whose intervals and degrees of freedom SciPy's own code computes if asked.
+
+    The call is kept with it, as parts of the result that every walk sees.
+    """
+
+    def __getattr__(self, name):
+        if name[:1] == "_":
+            raise AttributeError(f"the result of a test has no attribute {name!r}")
+        return getattr(source_of(self._test)(*self._args, **self._options), name)
+
+    def __reduce__(self):
+        return Tested, tuple(self)
+
+
+def at_length(tested, test, *args, **options):
+    """Return a result of ``test`` that has all attributes of SciPy's."""
+    y = TestedAtLength(*tested)
+    y._test, y._args, y._options = test, args, options
+    return y
 
 
 def tested_by_t(t, df, alternative):
@@ -47,7 +69,8 @@ def pearsonr(x, y, alternative="two-sided", method=None, axis=0):
             "  leave out method"
         )
     x, y = np.broadcast_arrays(floats(x), floats(y))
-    return tested_correlation(in_one_axis(x, axis), in_one_axis(y, axis), alternative)
+    tested = tested_correlation(in_one_axis(x, axis), in_one_axis(y, axis), alternative)
+    return at_length(tested, stats.pearsonr, x, y, alternative=alternative, axis=axis)
 
 
 @composed(stats.pointbiserialr, value="own")
@@ -82,12 +105,13 @@ def linregress(x, y=None, alternative="two-sided", *, own):
 
 @composed(stats.ttest_1samp, value="own")
 def ttest_1samp(a, popmean, axis=0, alternative="two-sided"):
-    a, popmean = in_one_axis(a, axis), floats(popmean)
-    if np.ndim(popmean) > 0:
-        popmean = in_one_axis(popmean, axis)
-    n = np.shape(a)[-1]
-    t = (mean(a) - popmean) / np.sqrt(variance(a, 1) / n)
-    return tested_by_t(t, n - 1, alternative)
+    lanes, expected = in_one_axis(a, axis), floats(popmean)
+    if np.ndim(expected) > 0:
+        expected = in_one_axis(expected, axis)
+    n = np.shape(lanes)[-1]
+    t = (mean(lanes) - expected) / np.sqrt(variance(lanes, 1) / n)
+    tested = tested_by_t(t, n - 1, alternative)
+    return at_length(tested, stats.ttest_1samp, a, popmean, axis, alternative=alternative)
 
 
 @composed(stats.ttest_rel, value="own")
@@ -115,13 +139,14 @@ def ttest_ind(a, b, axis=0, equal_var=True, permutations=None, random_state=None
             f"scipy.stats.ttest_ind has no rule for resampled data, in {user_line()}.\n"
             "  leave out permutations and method"
         )
+    given = {"axis": axis, "equal_var": equal_var, "alternative": alternative}
     if trim:
-        given = {"axis": axis, "equal_var": equal_var, "alternative": alternative, "trim": trim}
-        return source_of(stats.ttest_ind)(a, b, **given)
-    a, b = in_one_axis(a, axis), in_one_axis(b, axis)
-    n1, n2 = np.shape(a)[-1], np.shape(b)[-1]
-    v1, v2 = variance(a, 1), variance(b, 1)
-    return tested_means(mean(a) - mean(b), v1, n1, v2, n2, equal_var, alternative)
+        return source_of(stats.ttest_ind)(a, b, trim=trim, **given)
+    x, y = in_one_axis(a, axis), in_one_axis(b, axis)
+    n1, n2 = np.shape(x)[-1], np.shape(y)[-1]
+    v1, v2 = variance(x, 1), variance(y, 1)
+    tested = tested_means(mean(x) - mean(y), v1, n1, v2, n2, equal_var, alternative)
+    return at_length(tested, stats.ttest_ind, a, b, **given)
 
 
 @composed(stats.ttest_ind_from_stats, value="own")

@@ -339,7 +339,8 @@ class Recorder(Level):
                 seen = bits(about.container_of(part))
                 look_at = Look.here(position + 1, position, "container", about.container_of, seen)
                 self.looks.append(look_at)
-            part = operator.getitem if isinstance(part, tuple | list) else part_at
+            by_place = isinstance(part, tuple | list) and len(part) == len(parts.values)
+            part = operator.getitem if by_place else part_at
             nodes: list[tuple] = [
                 (inner, (part, (Slot(position), k))) for k, inner in enumerate(parts.values)
             ]

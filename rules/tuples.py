@@ -1,0 +1,33 @@
+"""Tuples with names: their fields, and numbers beside these, as results of SciPy's tests have.
+
+``linregress(x, y)`` is a tuple of five, and has an attribute more: ``intercept_stderr``.
+"""
+
+import types
+from typing import Any
+
+import numpy as np
+
+from .known_classes import Children
+
+# What an attribute may be that no walk puts another value for.
+_CONSTANTS = (types.ModuleType, types.FunctionType, type, np.dtype)
+
+
+def parts_of_tuple(x: tuple) -> Children:
+    """Return the entries of a tuple of a class of its own, and its attributes."""
+    cls: Any = type(x)
+    keys = tuple(getattr(cls, "_fields", ())) or tuple(range(len(x)))
+    held: dict[str, Any] = getattr(x, "__dict__", {})
+    beside = {name: part for name, part in held.items() if not isinstance(part, _CONSTANTS)}
+
+    def rebuild(values: list) -> tuple:
+        if hasattr(cls, "n_sequence_fields"):  # time.struct_time and its like
+            return cls(values)
+        y: Any = tuple.__new__(cls, values[: len(x)])
+        if held:  # the copying may have called methods that change them
+            y.__dict__.update(held)
+            y.__dict__.update(zip(beside, values[len(x) :], strict=True))
+        return y
+
+    return Children(keys + tuple(beside), (*x, *beside.values()), rebuild)

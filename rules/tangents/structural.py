@@ -330,8 +330,8 @@ def child_tangents(x: Value, t: Any) -> list:
         except TypeError:
             raise TangentError(f"the tangent of a {type(x).__name__} of {len(parts.keys)} is a "
                                f"sequence, not a {type(t).__name__}.") from None  # fmt: skip
-    if isinstance(x, tuple):  # what it has beside its entries
-        items += [getattr(t, str(name), ZERO) for name in parts.keys[len(x) :]]
+        if isinstance(x, tuple):  # what it has beside its entries
+            items += [getattr(t, str(name), ZERO) for name in parts.keys[len(x) :]]
     if len(items) != len(parts.keys):
         raise TangentError(f"the tangent of a {type(x).__name__} of {len(parts.keys)} parts "
                            f"has {len(items)}.")  # fmt: skip

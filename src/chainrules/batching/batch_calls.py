@@ -55,6 +55,7 @@ from .batch_values import BatchValues
 from .batched import BatchedArray, BatchedNumber
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
 from .pythons_numbers import OF_PYTHON
+from .random_draws import Draws
 from .ways import OneByOne, Split, grouped, is_told, tell
 
 _array = np.ndarray
@@ -270,8 +271,14 @@ class BatchCalls(BatchValues):
         """
         if is_told():
             tell(f"  item after item: {name_of(f)}, which has no batch form, in {user_line()}")
-        each = (f(*self.item(args, k), **self.item(kwargs, k)) for k in range(self.count))
+        draws = Draws((*args, *kwargs.values()))
+        each = (
+            draws.as_first(lambda: f(*self.item(args, k), **self.item(kwargs, k)))
+            for k in range(self.count)
+        )
         results = results_of(each, self.count, name_of(f))
+        if draws.differ:
+            raise OneByOne(self, f"{name_of(f)} draws unlike often for its items", in_order=True)
         places = grouped([_structure(y) for y in results])
         if len(places) > 1:
             raise Split(self, places, f"the shape that {name_of(f)} gives")

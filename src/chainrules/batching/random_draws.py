@@ -6,12 +6,13 @@ attributes of its objects, and those of the functions that it names. A state tha
 
 import random
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..config.thresholds import CODES_KEPT
-from ..rules.containers import LEAVES
+from ..rules.containers import LEAVES, iterate_leaves
 from ..rules.engines.arguments import Transformed
 from ..rules.rulesets.functions.executors.elsewhere import codes_of, reached
 from ..rules.signatures import content_of
@@ -63,13 +64,35 @@ class Generators:
 
     def restore(self) -> None:
         """Put all generators back into the states that they had."""
-        for x, state in zip(self.found, self.states, strict=True):
-            if isinstance(x, random.Random):
-                x.setstate(state)
-            elif isinstance(x, np.random.RandomState):
-                x.set_state(state)
-            else:
-                getattr(x, "bit_generator", x).state = state
+        _restore(self.found, self.states)
+
+
+class Draws:
+    """Draws of a call for one item after another, by generators among its arguments.
+
+    A generator that the function made is one for each item: all find it in the same state. (Of
+    one from outside the batch is done again, in the order of the items.)
+    """
+
+    __slots__ = ("after", "before", "differ", "found")
+
+    def __init__(self, given: tuple) -> None:
+        self.found = [x for x in iterate_leaves(given) if isinstance(x, _GENERATORS)]
+        self.before = [_state(x) for x in self.found]
+        self.after: list | None = None
+        self.differ = False  # whether they are in unlike states after the items
+
+    def as_first(self, call: Callable[[], Any]) -> Any:
+        """Return what ``call`` gives with all generators as they were before the first item."""
+        if not self.found:
+            return call()
+        _restore(self.found, self.before)
+        y = call()
+        states = [_state(x) for x in self.found]
+        if self.after is None:
+            self.after = states
+        self.differ = self.differ or not all(map(_is_unchanged, self.after, states))
+        return y
 
 
 # By the identity of a code, which is kept with them: the names in it and in its functions, and None
@@ -132,6 +155,16 @@ def _bound(x: Any) -> tuple:
     if ".".join(home.removeprefix("chainrules.").split(".")[:2]) in _DRAWING:
         return x, *_OF_THE_PROCESS
     return (x,)
+
+
+def _restore(generators: list, states: list) -> None:
+    for x, state in zip(generators, states, strict=True):
+        if isinstance(x, random.Random):
+            x.setstate(state)
+        elif isinstance(x, np.random.RandomState):
+            x.set_state(state)
+        else:
+            getattr(x, "bit_generator", x).state = state
 
 
 def _state(x: Any) -> Any:

@@ -15,6 +15,8 @@ from ...config.thresholds import CONSTANT_COPIED
 from ...rules.tracing.captured import digest, may_change
 from ...rules.tracing.classes.own_classes import OF_NUMPY
 from ...rules.tracing.views import copied
+from ..ir.looks import NotRecordable
+from .state.generators import RANDOM
 
 
 def _nothing() -> None:
@@ -37,8 +39,16 @@ class Constants:
         self.recording: list[np.ndarray] = []  # so that none of them dies, and leaves its id
 
     def hold(self, x: Any) -> Any:
-        """Return what a step keeps of ``x``, which may be anything."""
+        """Return what a step keeps of ``x``, which may be anything.
+
+        Raises
+        ------
+        NotRecordable
+            If it is a generator of random numbers: each replay would draw on.
+        """
         if type(x) not in OF_NUMPY or not may_change(x):
+            if isinstance(x, RANDOM):
+                raise NotRecordable(f"draws of a {type(x).__name__} that the function makes")
             return x
         held = self.found(x) or (self.known.found(x) if self.known is not None else None)
         if held is not None:

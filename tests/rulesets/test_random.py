@@ -133,3 +133,43 @@ def test_what_has_no_formula_refuses():
         cr.grad(lambda x: np.random.default_rng(1).gamma(x))(1.0)
     with pytest.raises(TypeError, match="colour"):
         cr.grad(lambda x: np.random.default_rng(1).normal(x, colour=1.0))(1.0)
+
+
+ORDERS = {
+    "shuffle": lambda rng, e: rng.shuffle(e),
+    "shuffle, by name": lambda rng, e: rng.shuffle(x=e),
+    "permutation": lambda rng, e: rng.permutation(e),
+    "shuffle, last axis": lambda rng, e: rng.shuffle(e, axis=e.ndim - 1),
+    "permutation, last axis": lambda rng, e: rng.permutation(e, axis=e.ndim - 1),
+    "permuted": lambda rng, e: rng.permuted(e),
+    "permuted, axis": lambda rng, e: rng.permuted(e, axis=0),
+    "permuted into itself": lambda rng, e: rng.permuted(e, axis=0, out=e),
+    "choice": lambda rng, e: rng.choice(e, 3),
+}
+
+
+@pytest.mark.parametrize("shape", [(8,), (4, 2), (2, 3, 4)], ids=str)
+@pytest.mark.parametrize("made_of", ["constants", "traced numbers"])
+@pytest.mark.parametrize("draw", [generator, state, module])
+@pytest.mark.parametrize("name", ORDERS)
+def test_entries_in_another_order(name, draw, made_of, shape):
+    def f(np, x):
+        rng = draw(np.random)
+        e = np.zeros(shape)
+        e[...] = np.arange(e.size).reshape(shape) * (1.0 if made_of == "constants" else x)
+        y = ORDERS[name](rng, e)
+        return (e if y is None else y) * x * x
+
+    try:
+        expected = f(numpy, 1.3)
+    except (AttributeError, TypeError):
+        pytest.skip("NumPy has no such method there")
+    y, ydot = cr.jvp(lambda x: f(np, x), (1.3,), (1.0,))
+    numpy.testing.assert_array_equal(y, expected)
+    power = 2 if made_of == "constants" else 3
+    numpy.testing.assert_allclose(ydot, power * expected / 1.3)
+    numpy.testing.assert_allclose(cr.jacrev(lambda x: f(np, x))(1.3), ydot)
+    xs = numpy.array([1.3, 0.7, 1.3])
+    if draw is not module:
+        batched = cr.vmap(lambda x: f(np, x))(xs)
+        numpy.testing.assert_array_equal(batched, [f(numpy, x) for x in xs])

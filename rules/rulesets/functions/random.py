@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....config import LostDerivativeError, user_line
-from ... import StandIn, buffer, innermost, value, with_values
+from ... import StandIn, TracedArray, buffer, innermost, value, with_values
 
 
 def shifted(noise, loc=0.0, scale=1.0):
@@ -100,8 +100,9 @@ def seeing(name: str, draw: Callable) -> Callable:
 DRAWN = (
     "rand", "randn", "random", "random_sample", "standard_normal", "standard_exponential",
     "standard_gamma", "standard_t", "standard_cauchy", "beta", "gamma", "chisquare", "choice",
-    "permutation",
 )  # fmt: skip
+# Methods that put the entries of an array in another order.
+ORDERS = ("permutation", "permuted", "shuffle")
 
 
 def filled(draw: Callable) -> Callable:
@@ -120,9 +121,35 @@ def filled(draw: Callable) -> Callable:
     return drawn
 
 
+def ordering(name: str, draw: Callable) -> Callable:
+    """Return ``draw(generator, x, ...)``, which orders the places of the entries of ``x``.
+
+    Which numbers the entries are plays no part in how NumPy orders them.
+    """
+
+    @functools.wraps(draw)
+    def drawn(generator: Any, x: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        given = kwargs if out is None else {**kwargs, "out": out}
+        if not isinstance(x, TracedArray) and not isinstance(out, TracedArray):
+            y = draw(generator, x, *args, **given)
+            return y if name == "shuffle" or out is not None else buffer(y)
+        numbers = np.arange(np.size(x)).reshape(np.shape(x))
+        ordered = draw(generator, numbers, *args, **kwargs)
+        places = numbers if name == "shuffle" else ordered
+        y = np.take(np.ravel(x), places)
+        target = x if name == "shuffle" else out
+        if target is None:
+            return y
+        target[...] = y
+        return None if name == "shuffle" else out
+
+    return drawn
+
+
 def _class(cls: type) -> Any:
     methods: dict = {name: seeing(name, getattr(cls, name)) for name in SAMPLES}
     methods |= {name: filled(getattr(cls, name)) for name in DRAWN if hasattr(cls, name)}
+    methods |= {name: ordering(name, getattr(cls, name)) for name in ORDERS if hasattr(cls, name)}
     methods |= {"original": cls, "__doc__": cls.__doc__, "__module__": "chainrules.numpy.random"}
     return StandIn(cls.__name__, (cls,), methods)
 
@@ -141,10 +168,10 @@ def seen(generator: Any) -> Any:
     return Generator(generator.bit_generator) if plain else generator
 
 
-def of_the_module(name: str) -> Callable:
+def of_the_module(name: str, see: Callable) -> Callable:
     """Return a function of ``np.random``, which draws from one state for the whole process."""
     draw = getattr(np.random, name)
-    drawn = seeing(name, lambda state, *args, **kwargs: draw(*args, **kwargs))
+    drawn = see(name, lambda state, *args, **kwargs: draw(*args, **kwargs))
 
     @functools.wraps(draw)
     def draws(*args: Any, **kwargs: Any) -> Any:
@@ -153,7 +180,8 @@ def of_the_module(name: str) -> Callable:
     return draws
 
 
-INSTEAD: dict[str, Any] = {name: of_the_module(name) for name in SAMPLES}
+INSTEAD: dict[str, Any] = {name: of_the_module(name, seeing) for name in SAMPLES}
+INSTEAD |= {name: of_the_module(name, ordering) for name in ORDERS if hasattr(np.random, name)}
 INSTEAD |= {name: filled(getattr(np.random, name)) for name in DRAWN if hasattr(np.random, name)}
 INSTEAD |= {"Generator": Generator, "RandomState": RandomState, "default_rng": default_rng}
 REFUSED: dict[str, tuple[str, str]] = {}

@@ -162,7 +162,7 @@ def test_entries_in_another_order(name, draw, made_of, shape):
 
     try:
         expected = f(numpy, 1.3)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         pytest.skip("NumPy has no such method there")
     y, ydot = cr.jvp(lambda x: f(np, x), (1.3,), (1.0,))
     numpy.testing.assert_array_equal(y, expected)

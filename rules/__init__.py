@@ -84,6 +84,7 @@ from .tracing.funnel import (
     entry,
     getitem,
     is_primitive,
+    lies_in_order,
     primitive,
 )
 from .tracing.level import (
@@ -122,8 +123,8 @@ __all__ = [
     "Masked", "told_of_masks", "unmask", "zeros_pass", "ignore_derivatives", "restore", "select",
     "shared", "spread_over", "refuse_integers", "refuse_real", "unbroadcast", "Block", "aligned",
     "fitted", "rank_of", "run_on_block", "shifted", "spread", "Pattern", "matrix", "number",
-    "refuse_too_many", "run_on_pattern", "array_of", "as_dtype", "astype", "entry", "getitem",
-    "name_of", "positional_names",
+    "refuse_too_many", "run_on_pattern", "array_of", "as_dtype", "astype", "lies_in_order", "entry",
+    "getitem", "name_of", "positional_names",
     # ---- tangents ----
     "AbstractZero", "NoTangent", "ZeroTangent", "ZERO", "NotImplementedTangent",
     "not_implemented", "Tangent", "structural", "child_tangents", "add", "sum_tangents",

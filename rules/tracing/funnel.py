@@ -14,7 +14,7 @@ from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
 from ..signatures import content_of
-from .level import Traced, innermost
+from .level import Traced, innermost, type_under
 from .views import bare
 
 R = TypeVar("R")
@@ -201,6 +201,27 @@ def astype(x: Value, dtype: DTypeLike, **options: object) -> Any:
 def entry(x: Value, index: tuple = ()) -> Any:
     """Read one entry as a number of Python's, as ``x.item(*index)`` does."""
     return np.asarray(x)[index].item()
+
+
+def convert(x: Any, dtype: DTypeLike, options: dict) -> Any:
+    """Convert a traced ``x`` as its method ``astype`` does: to itself, where it may be no copy."""
+    if x.dtype == np.dtype(dtype):
+        if options.get("copy", True) is False:
+            kept = lies_in_order(x, options.get("order", "K"))
+            return x if kept else call(astype, (x, dtype), options)
+        if not options and type_under(x) is np.ndarray:
+            return call(np.copy, (x,), {})
+    if np.dtype(dtype) == object:
+        return x.__array__(copy=True)  # of traced numbers, which keep the derivative
+    return call(astype, (x, dtype), options)
+
+
+def lies_in_order(x: Any, order: str | None) -> bool:
+    """Say whether the memory of an array, or a number, is in an order that is asked for."""
+    flags = getattr(x, "flags", None)
+    if flags is None or order not in ("A", "C", "F"):
+        return True
+    return (order != "F" and flags.c_contiguous) or (order != "C" and flags.f_contiguous)
 
 
 def as_dtype(x: Value, dtype: DTypeLike) -> Any:

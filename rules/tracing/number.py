@@ -35,9 +35,9 @@ from .conversions import (
     refuse_two_precisions,
     whole,
 )
-from .funnel import astype, call, entry
+from .funnel import call, convert, entry
 from .level import Traced, innermost, type_under, value
-from .object_arrays import OBJECT, healed, in_place_operand
+from .object_arrays import healed, in_place_operand
 from .options import (
     LOOP_OPTIONS,
     call_in_loop,
@@ -356,12 +356,7 @@ class TracedNumber(Traced):
 
     def astype(self, dtype: DTypeLike, *args: object, **options: object) -> Any:
         options.update(zip(("order", "casting", "subok", "copy"), args, strict=False))
-        whole = not options and type_under(self) is np.ndarray
-        if (whole or options.get("copy", True) is False) and self.dtype == np.dtype(dtype):
-            return call(np.copy, (self,), {}) if whole else self
-        if np.dtype(dtype) == OBJECT:
-            return self.__array__(copy=True)  # of traced numbers, which keep the derivative
-        return call(astype, (self, dtype), options)
+        return convert(self, dtype, options)
 
     def flatten(self, order: str = "C") -> Any:
         return call(np.copy, (call(np.ravel, (self, order), {}),), {})

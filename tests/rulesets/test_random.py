@@ -152,6 +152,7 @@ ORDERS = {
 @pytest.mark.parametrize("made_of", ["constants", "traced numbers"])
 @pytest.mark.parametrize("draw", [generator, state, module])
 @pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.filterwarnings("ignore::chainrules.errors.BatchWarning")  # choice
 def test_entries_in_another_order(name, draw, made_of, shape):
     def f(np, x):
         rng = draw(np.random)

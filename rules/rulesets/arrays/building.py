@@ -18,6 +18,7 @@ from ... import (
     composed,
     dtype_of,
     is_traced,
+    lies_in_order,
     linear_rule,
     own_valued,
     pair_rule,
@@ -95,13 +96,10 @@ def laid_out(y, given, order, copy):
     copy = _COPIES.get(copy, copy)
     if not hasattr(y, "__len__"):
         return np.copy(y)  # a number as an array
-    flags = getattr(y, "flags", None)
-    if flags is not None and order in ("A", "C", "F"):
-        fits = (order != "F" and flags.c_contiguous) or (order != "C" and flags.f_contiguous)
-        if not fits:
-            if copy is False:
-                raise ValueError("Unable to avoid copy while creating an array as requested.")
-            return np.copy(y, order="C" if order == "A" else order)
+    if (order != "A" or copy) and not lies_in_order(y, order):
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return np.copy(y, order="C" if order == "A" else order)
     return np.copy(y, order=order or "K") if copy and y is given else y
 
 
@@ -119,7 +117,9 @@ def asarray_chkfinite(a, dtype=None, order=None):
 
 
 def require(a, dtype=None, requirements=None, *, like=None):
-    wanted = {str(word)[:1].upper() for word in requirements or ()}
+    if not requirements:
+        return asarray(a, dtype)
+    wanted = {str(word)[:1].upper() for word in requirements}
     orders = wanted & {"C", "F"}
     if len(orders) > 1:
         raise ValueError('Cannot specify both "C" and "F" order')

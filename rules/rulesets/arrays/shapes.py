@@ -60,7 +60,7 @@ def in_order(x, shape, order):
 
 
 def reshape_block(x, shape, order="C", copy=None):
-    if order != "C":
+    if order != "C" or copy is False:  # which is refused, where an item cannot be a view
         return NotImplemented
     shape = tuple(np.ravel(shape).tolist())  # a number, a sequence, or an array of integers
     if -1 in shape:
@@ -68,7 +68,8 @@ def reshape_block(x, shape, order="C", copy=None):
         others = -math.prod(shape)
         shape = tuple([(math.prod(x.shape) // others if others else 0) if n == -1 else n
                        for n in shape])  # fmt: skip
-    return np.reshape(x.values, (x.count, *shape))
+    y = np.reshape(x.values, (x.count, *shape))
+    return np.copy(y) if copy else y
 
 
 def ravel_block(x, order="C"):

@@ -271,11 +271,12 @@ class BatchCalls(BatchValues):
         """
         if is_told():
             tell(f"  item after item: {name_of(f)}, which has no batch form, in {user_line()}")
+
+        def of_item(k: int) -> Any:
+            return f(*self.item(args, k), **self.item(kwargs, k))
+
         draws = Draws((*args, *kwargs.values()))
-        each = (
-            draws.as_first(lambda: f(*self.item(args, k), **self.item(kwargs, k)))
-            for k in range(self.count)
-        )
+        each = (draws.as_first(of_item, k) for k in range(self.count))
         results = results_of(each, self.count, name_of(f))
         if draws.differ:
             raise OneByOne(self, f"{name_of(f)} draws unlike often for its items", in_order=True)

@@ -81,6 +81,12 @@ class BatchedArray(_Batched, TracedArray):
             return np.asarray(sample_of(self.block))
         return follow(path, np.asarray(sample_of(draft[0])))
 
+    @property
+    def flags(self) -> Any:
+        """Return the flags of an item: of an array in memory of its own, or of a view."""
+        sample = self.sample
+        return (sample.copy(order="K") if root_of(self)[0] is self else sample).flags
+
     def __getattr__(self, name: str) -> Any:
         if name == "block" and (root_of(self)[1] or draft_of(self) is not None):
             give_value(self)

@@ -82,12 +82,12 @@ class Draws:
         self.after: list | None = None
         self.differ = False  # whether they are in unlike states after the items
 
-    def as_first(self, call: Callable[[], Any]) -> Any:
-        """Return what ``call`` gives with all generators as they were before the first item."""
+    def as_first(self, of_item: Callable[[int], Any], k: int) -> Any:
+        """Return ``of_item(k)`` with all generators as they were before the first item."""
         if not self.found:
-            return call()
+            return of_item(k)
         _restore(self.found, self.before)
-        y = call()
+        y = of_item(k)
         states = [_state(x) for x in self.found]
         if self.after is None:
             self.after = states

@@ -110,6 +110,8 @@ def quantiles_of(f):
     def form(a, q, axis=None, **options):
         if type(a) is not Block or a.rank == 0 or holds_block((q, *options.values())):
             return NotImplemented
+        if 0 in a.shape:  # of which NumPy gives the mean, without the axis of q
+            return NotImplemented
         y = f(a.values, q, a.axes(axis), **options)
         return np.moveaxis(y, len(shape_of(q)), 0)
 

@@ -21,7 +21,8 @@ REDUCTIONS = {
     )
 }  # fmt: skip
 AT_AXES = {
-    "sort": np.sort, "argsort": np.argsort, "cumsum": np.cumsum, "diff": lambda x, axis: np.diff(x, axis=axis),
+    "sort": np.sort, "argsort": np.argsort, "cumsum": np.cumsum,
+    "diff": lambda x, axis: np.diff(x, axis=axis),
     "trapezoid": lambda x, axis: np.trapezoid(x, axis=axis), "flip": np.flip,
     "roll": lambda x, axis: np.roll(x, 1, axis), "fft": lambda x, axis: np.fft.fft(x, 4, axis),
 }  # fmt: skip

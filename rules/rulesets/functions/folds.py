@@ -23,6 +23,7 @@ from .sequences import (
     form_of,
     gather,
     held,
+    own_items,
     pull_item,
     released,
     sum_of_fbars,
@@ -269,9 +270,14 @@ def whole_reduce(f, xs, *given, initial=NO_INITIAL):
     return copied(functools.reduce(asked(f), items)) if items else last_of(items)
 
 
+def own_reduce(f, xs, *given, initial=NO_INITIAL):
+    return whole_reduce(f, own_items(released(xs)), *map(copied, given), initial=initial)
+
+
 def whole_accumulate(f, xs, *given, initial=NO_INITIAL):
     xs, given = released((xs, given))
-    return gather(carries_of(f, given or at_first(initial), xs), form_of(xs), xs)
+    first = tuple(map(copied, given or at_first(initial)))
+    return gather(carries_of(f, first, own_items(xs)), form_of(xs), xs)
 
 
 def whole_itertools_accumulate(iterable, *given, func=None, initial=None):
@@ -279,9 +285,9 @@ def whole_itertools_accumulate(iterable, *given, func=None, initial=None):
     return [*map(copied, carries_of(f, () if initial is None else (initial,), iterable))]
 
 
-prepares_for(reduce, whole_reduce)
+prepares_for(reduce, own_reduce)
 prepares_for(accumulate, whole_accumulate)
-handed_whole(reduce, whole_reduce)
+handed_whole(reduce, own_reduce)
 handed_whole(functools.reduce, whole_reduce)
 handed_whole(accumulate, whole_accumulate)
 handed_whole(itertools.accumulate, whole_itertools_accumulate)

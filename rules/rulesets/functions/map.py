@@ -44,6 +44,7 @@ from .sequences import (
     gather,
     has_held,
     held,
+    own_items,
     pull_item,
     released,
     released_call,
@@ -128,6 +129,8 @@ def map(
 
     Notes
     -----
+    ``f`` may write into its items: the arrays of which they are rows stay as they are.
+
     On an executor traced values that ``f`` captures are taken out of it and sent to every worker
     (but for those in global variables, which are an error); of their cotangents workers of a
     ``Client`` send the sum. ``f`` gives the same each time that it is called with the same items,
@@ -169,7 +172,7 @@ def map(
 
 def mapped(f: Callable, *xs: Any) -> Any:
     xs = released(xs)
-    ys = results_of(builtins.map(f, *xs), _count(xs))
+    ys = results_of(builtins.map(f, *builtins.map(own_items, xs)), _count(xs))
     return gather(ys, form_of(xs[0]), xs[0])
 
 

@@ -249,7 +249,7 @@ def steps(
     with opened(f) as step:
         step = asked(step)
         for x in counted(xs, progress):
-            carry, y = pair_of(step(carry, x))
+            carry, y = pair_of(step(carry, copied(x)))
             ys.append(y if y is None else copied(y))
     return copied(carry), gather(ys, stack, xs)
 

@@ -253,6 +253,14 @@ def copied(x: Any) -> Any:
     return replaced(_copied, x)
 
 
+def own_items(xs: Any) -> Any:
+    """Return the items of a sequence in memory of their own, since a function may write into them.
+
+    A rule hands out such items, too: the array of which they are rows stays as it is.
+    """
+    return xs if type(xs) is np.ndarray and xs.ndim == 1 else map(copied, xs)
+
+
 def _copied(x: Any) -> Any:
     if type(x) is Constant:
         return Constant(copied(x.x))

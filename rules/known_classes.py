@@ -53,6 +53,8 @@ class Shell:
 registered[Shell] = lambda shell: Children(
     shell.keys, (None,) * len(shell.keys), lambda _: Shell(shell.cls, shell.keys)
 )
+# Of these, what a library itself has in place of one that holds plain numbers.
+of_libraries: dict[type, Callable[[Any], Any]] = {}
 # Classes that copies of a library's modules define: their objects may hold traced values.
 of_copies: set[type] = set()
 # Of these, containers with a form of derivatives of their own: a labelled array and its like.

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..annotations import Value
 from ..containers import replaced
+from ..known_classes import of_libraries
 from ..signatures import parameters
-from .level import Traced
+from .level import Traced, innermost
 from .level import value as value_under
 from .object_arrays import healed, holds_traced
 from .views import snapshot
@@ -20,7 +21,8 @@ from .views import snapshot
 def value(x: Value) -> Any:
     """Return the number or array under a traced value, with no derivative at any level.
 
-    An array is a copy, which may be written to.
+    An array is a copy, which may be written to; a sparse array with traced entries becomes one of
+    SciPy's.
 
     Parameters
     ----------
@@ -33,7 +35,9 @@ def value(x: Value) -> Any:
     >>> cr.grad(lambda x: x * cr.value(x))(3.0)
     3.0
     """
-    return replaced(_copied_value, x)
+    y = replaced(_copied_value, x)
+    convert = of_libraries.get(type(y))
+    return y if convert is None or innermost((y,)) is not None else convert(y)
 
 
 def _copied_value(x: Value) -> Any:

@@ -40,7 +40,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 # Classes: why there is no derivative, and what to write.
 REFUSED_CLASSES = {
-    "AAA": ("it chooses the support points", "FloaterHormannInterpolator"),
+    "AAA": ("it chooses the support points", "BarycentricInterpolator at points of your own"),
     "BPoly": (NO_RULE, "PPoly, or BSpline"),
     "CloughTocher2DInterpolator": (NO_RULE, "LinearNDInterpolator, or RBFInterpolator"),
     "FloaterHormannInterpolator": (NO_RULE, "BarycentricInterpolator"),

@@ -28,7 +28,7 @@ INSTEAD: dict[str, Any] = {
     "issparse": issparse,
 }
 REFUSED: dict[str, tuple[str, str]] = {
-    "save_npz": ("a file holds plain numbers", "save_npz(file, matrix.to_scipy())"),
+    "save_npz": ("a file holds plain numbers", "save_npz(file, cr.value(matrix))"),
 }
 for _name in CONSTANT:
     non_differentiable(getattr(sparse, _name))

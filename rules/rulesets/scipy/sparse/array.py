@@ -8,6 +8,7 @@ from scipy import sparse
 from .....config import MissingRuleError, user_line
 from .... import Traced, array_of, as_library, dtype_of, innermost, value
 from ....containers import Children, registered
+from ....known_classes import of_libraries
 from . import products
 from .matrices import TracedMatrix, dense
 from .places import EntryPlaces, numbered, taken
@@ -52,7 +53,7 @@ class SparseArray:
         if not name.startswith("_") and hasattr(type(self.places.numbered), name):
             raise MissingRuleError(
                 f"{name} of a sparse array with traced entries has no rule, in {user_line()}.\n"
-                "  write toarray() first, or to_scipy() where no derivative is wanted"
+                "  write toarray() first, or cr.value(x) where no derivative is wanted"
             )
         raise AttributeError(f"a sparse array has no attribute {name!r}")
 
@@ -298,7 +299,7 @@ def constant(f):
     return calls
 
 
-as_library[SparseArray] = SparseArray.to_scipy
+as_library[SparseArray] = of_libraries[SparseArray] = SparseArray.to_scipy
 
 
 def as_dense(x):

@@ -16,14 +16,14 @@ REFUSED: dict[str, tuple[str, str]] = {
         ("shortest_path", "floyd_warshall", "dijkstra", "bellman_ford", "johnson", "yen",
          "construct_dist_matrix"),
         ("no rule yet for lengths of paths",
-         "graph.to_scipy() for the path, and then the sum of the weights along it"),
+         "cr.value(graph) for the path, and then the sum of the weights along it"),
     ),
     **dict.fromkeys(
         ("minimum_spanning_tree", "breadth_first_tree", "depth_first_tree"),
         ("no rule yet for trees with weights",
-         "graph.to_scipy() for the tree, and then the weights at its places"),
+         "cr.value(graph) for the tree, and then the weights at its places"),
     ),
-    "maximum_flow": ("capacities are integers", "graph.to_scipy()"),
+    "maximum_flow": ("capacities are integers", "cr.value(graph)"),
     **dict.fromkeys(
         ("csgraph_from_dense", "csgraph_from_masked", "csgraph_masked_from_dense",
          "csgraph_to_dense", "csgraph_to_masked"),

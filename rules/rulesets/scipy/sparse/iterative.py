@@ -18,6 +18,7 @@ from .... import (
     Tangent,
     Traced,
     composed,
+    levels_of,
     pair_rule,
     primitive,
     value,
@@ -105,14 +106,14 @@ def _adjoint(preconditioner):
 
 
 @primitive
-def iterated(a, b, method):
-    """Return the solution and SciPy's ``info``."""
-    return method.solver(method.matrix(a), b, **method.options)
+def iterated(a, b, method, held):
+    """Return the solution and SciPy's ``info``; ``held`` are options that a program computes."""
+    return method.solver(method.matrix(a), b, **method.options, **held)
 
 
-def solution(a, b, method):
+def solution(a, b, method, held):
     """Solve a system that a derivative asks for."""
-    y, info = iterated(a, b, method)
+    y, info = iterated(a, b, method, held)
     refuse_unsolved(info, method)
     return y
 
@@ -126,18 +127,22 @@ def refuse_unsolved(info, method):
 
 
 @pair_rule(iterated)
-def iterated_pair(iterated, a, b, method):
-    y, info = iterated(a, b, method)
+def iterated_pair(iterated, a, b, method, held):
+    y, info = iterated(a, b, method, held)
     refuse_unsolved(info, method)
     adjoint = method.for_derivatives(b).adjoint
+    # A preconditioner only speeds things up, and its adjoint is another one.
+    shared = {name: x for name, x in held.items() if name not in OWN}
+    of_adjoint = shared if method.solver in SYMMETRIC else {}
 
-    def iterated_pushforward(a_dot, bdot, _2):
-        ydot = solution(a, bdot - method.push(a_dot, y), method.for_derivatives(b))
+    def iterated_pushforward(a_dot, bdot, _2, _3):
+        right = bdot - method.push(a_dot, y)
+        ydot = solution(a, right, method.for_derivatives(b), shared)
         return Tangent(tuple, ydot, NoTangent())
 
     def iterated_pullback(ybar):
-        bbar = solution(method.adjoint_of(a), ybar[0], adjoint)
-        return method.pull(bbar, y), bbar, NoTangent()
+        bbar = solution(method.adjoint_of(a), ybar[0], adjoint, of_adjoint)
+        return method.pull(bbar, y), bbar, NoTangent(), NoTangent()
 
     return (y, info), iterated_pushforward, iterated_pullback
 
@@ -147,13 +152,22 @@ def by_iteration(solver):
         b = refuse_sparse(solver.__name__, b)
         b = b if isinstance(b, Traced) else np.asarray(b)
         b = np.ravel(b) if np.ndim(b) == 2 and np.shape(b)[1] == 1 else b
+        shift = options.get("shift", 0.0)
         options = {"x0": value(x0), **{name: plain(x) for name, x in options.items()}}
+        held = {name: x for name, x in options.items() if isinstance(x, Traced)}
+        fixed = {name: x for name, x in options.items() if name not in held}
         if isinstance(A, linalg.LinearOperator):
-            return iterated(0.0, b, Method(solver, options, operator=A))
-        if issparse(A):
-            a = as_system(A)
-            return iterated(a.entries, b, Method(solver, options, a.places))
-        return iterated(A, b, Method(solver, options))
+            a, method = 0.0, Method(solver, fixed, operator=A)
+        elif issparse(A):
+            system = as_system(A)
+            a, method = system.entries, Method(solver, fixed, system.places)
+        else:
+            a, method = A, Method(solver, fixed)
+        y, info = iterated(a, b, method, held)
+        # ``(A - shift) y = b``: what moves of the shift stands on the right, once for each order.
+        for _ in levels_of(shift):
+            y, info = iterated(a, b + (shift - value(shift)) * y, method, held)
+        return y, info
 
     return solve
 

@@ -17,15 +17,19 @@ INSTEAD: dict[str, Any] = {
     "aslinearoperator": operators.aslinearoperator,
 }
 DENSE = "the result is dense, whatever the pattern"
-LEAST_SQUARES = "no rule yet for sparse least squares"
 REFUSED: dict[str, tuple[str, str]] = {
     "eigs": ("no rule yet for matrices that are not symmetric", "numpy.linalg.eig(A.toarray())"),
     "expm": (DENSE, "expm_multiply(A, b), or scipy.linalg.expm(A.toarray())"),
     "funm_multiply_krylov": (NO_RULE, "expm_multiply, for the exponential"),
     "inv": (DENSE, "spsolve(A, b), or spsolve(A, numpy.eye(n))"),
     "lobpcg": (NO_RULE, "eigsh(A, k)"),
-    "lsmr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
-    "lsqr": (LEAST_SQUARES, "spsolve(A.T @ A, A.T @ b)"),
+    **dict.fromkeys(
+        ("lsmr", "lsqr"),
+        (
+            "no rule yet for sparse least squares",
+            "spsolve(A.T @ A, A.T @ b); with damp, of A.T @ A + damp**2 * eye_array(n)",
+        ),
+    ),
     "onenormest": ("it is an estimate", "norm(A, 1)"),
 }
 

@@ -138,7 +138,7 @@ def svds(A, k=6, which="LM", return_singular_vectors=True, *, own, **options):
         raise MissingRuleError(
             "scipy.sparse.linalg.svds has a rule for the largest singular values alone, of a "
             f"sparse matrix, in {user_line()}.\n  write return_singular_vectors=False, or "
-            "numpy.linalg.svd(A.toarray())"
+            "numpy.linalg.svd of A.toarray() (of A itself, where it is an array)"
         )
     a = lifted(A).summed()
     adjoint = a.conj().T

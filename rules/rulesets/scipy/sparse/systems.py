@@ -176,7 +176,7 @@ def spilu(A, *args, **kwargs):
     if innermost((A,)) is not None:
         raise MissingRuleError(
             "scipy.sparse.linalg.spilu has no derivative in its matrix: what it drops depends on "
-            f"the numbers, in {user_line()}.\n  write spilu(A.to_scipy()), a constant "
+            f"the numbers, in {user_line()}.\n  write spilu(cr.value(A)), a constant "
             "preconditioner, or splu(A)"
         )
     # What it solves is linear in the right-hand side; the matrix is never looked at.

@@ -371,3 +371,31 @@ def test_interpolation_is_numpys_at_infinities(x, heights):
 def test_an_index_beyond_all_integers_is_numpys_error(transform):
     with pytest.raises(IndexError):
         transform(lambda x: np.sum(x[[2**70]]))(np.ones(3))
+
+
+PLAIN = np.array([1.2, 0.7, 2.2, 1.9, 0.4])
+CLIPPED = {
+    "function": lambda p: np.clip(PLAIN, 0.5, p**2),
+    "method": lambda p: PLAIN.clip(0.5, p**2),
+    "method, both": lambda p: PLAIN.clip(min=0.5 * p, max=p**2) * p,
+    "method, upper": lambda p: PLAIN.clip(max=p**2),
+    "a number": lambda p: np.clip(0.3, p**2, 3.0),
+    "traced": lambda p: (PLAIN * p).clip(0.5 * p, p**2),
+}
+
+
+@pytest.mark.parametrize("name", CLIPPED)
+def test_bounds_of_what_is_plain(name):
+    def f(p):
+        return np.sum(CLIPPED[name](p))
+
+    p, h = 1.1, 1e-4
+    slope, curvature = (f(p + h) - f(p - h)) / (2 * h), (f(p + h) - 2 * f(p) + f(p - h)) / h**2
+    np.testing.assert_allclose(cr.grad(f)(p), slope, rtol=1e-6)
+    np.testing.assert_allclose(cr.jvp(f, (p,), (1.0,))[1], slope, rtol=1e-6)
+    np.testing.assert_allclose(cr.grad(cr.grad(f))(p), curvature, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(cr.hessian(f)(p), curvature, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(cr.vmap(cr.grad(f))(np.array([p, p])), [slope] * 2, rtol=1e-6)
+    compiled = cr.compile(cr.grad(f))
+    for q in (p, 1.3, 0.9, p):
+        np.testing.assert_allclose(compiled(q), cr.grad(f)(q))

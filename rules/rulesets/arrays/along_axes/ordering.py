@@ -136,6 +136,22 @@ class ClipRule(Kind):
 add_kind(np.clip, ClipRule(np.clip))
 
 
+class Asked:
+    """A bound that tells which ufunc asks it."""
+
+    def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+        return ufunc
+
+
+# The ufunc of three operands that ``x.clip(low, high)`` calls, which NumPy has under no public name.
+CLIP_OF_ARRAYS = np.zeros(1).clip(0.0, Asked())
+
+
+@composed(CLIP_OF_ARRAYS)
+def clip_of_arrays(x, low, high):
+    return np.clip(x, low, high)
+
+
 # ---- order ----
 
 

@@ -143,7 +143,7 @@ class Asked:
         return ufunc
 
 
-# The ufunc of three operands that ``x.clip(low, high)`` calls, which NumPy has under no public name.
+# The ufunc of three operands that ``x.clip(low, high)`` calls; NumPy has no public name for it.
 CLIP_OF_ARRAYS = np.zeros(1).clip(0.0, Asked())
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...config.thresholds import LOOP_CAPACITY, LOOP_CHUNK
 from ...rules import AbstractZero
+from ...rules.engines.buffers import settled
 from ..native.steps.stepping import driver
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def capacity(count: int) -> int:
 
 
 def dense(layout: Any, values: list) -> list:
-    """Return values with arrays and numbers of zeros for zero tangents."""
+    """Return plain values, with arrays and numbers of zeros for zero tangents."""
+    values = [settled(x) for x in values]
     if not any(isinstance(x, AbstractZero) for x in values):
         return values
     return [

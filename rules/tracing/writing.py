@@ -16,7 +16,7 @@ from numpy.lib.array_utils import byte_bounds
 from ..annotations import Index, Value
 from ..containers import LEAVES, iterate_leaves
 from ..refusals.table import refusal
-from ..shapes import dtype_of
+from ..shapes import OBJECT, dtype_of
 from .level import Level, Traced
 from .views import (
     Path,
@@ -97,25 +97,35 @@ def mark_shared(given: Value, traced: Value) -> None:
             end, last = high, k
 
 
-def mark_views(y: Value, args: tuple) -> None:
+def mark_views(y: Value, args: tuple) -> bool:
     """Note what a call gave that shares memory with an argument, where nothing ties the two.
 
-    So a write into either is refused, which would have to be seen in the other.
+    So a write into either is refused, which would have to be seen in the other. Return whether
+    there is any.
     """
+    found = False
     flat = isinstance(y, tuple) and LEAVES.issuperset(map(type, y))
     parts: Any = (y,) if type(y) in LEAVES else y if flat else iterate_leaves(y)
     for part in parts:
         if not _is_array(part):
             continue
-        memory = bare(part)
+        memory = _all_under(part)
         if type(memory) is np.ndarray and memory.base is not None:
-            shared = [x for x in _leaves_of_all(args) if _overlap(bare(x), memory)]
+            shared = [x for x in _leaves_of_all(args) if _overlap(_all_under(x), memory)]
         else:
-            shared = [
-                x for x in _leaves_of_all(args) if isinstance(x, Traced) and bare(x) is memory
-            ]
+            leaves = [x for x in _leaves_of_all(args) if isinstance(x, Traced)]
+            shared = [x for x in leaves if _all_under(x) is memory]
         if shared:
+            found = True
             _mark(part, *shared)
+    return found
+
+
+def _all_under(x: Value) -> Any:
+    """Return the plain array under a traced one; of a batch the one with all items."""
+    while isinstance(x, Traced):
+        x = x.whole() if x.records else x.peek()
+    return x
 
 
 def _leaves_of_all(args: tuple) -> Iterable[Any]:
@@ -125,10 +135,13 @@ def _leaves_of_all(args: tuple) -> Iterable[Any]:
 def mark_views_of_healed(y: Value, healed: tuple, given: tuple) -> None:
     """Note what is a view of an array that was made of an object array: a write is refused.
 
-    It would have to be seen in the object array.
+    It would have to be seen in the object array, and one into that array in the view.
     """
-    made = [new for new, old in zip(healed, given, strict=True) if new is not old]
-    mark_views(y, tuple(iterate_leaves(made)))
+    made = [pair for pair in zip(healed, given, strict=True) if pair[0] is not pair[1]]
+    if mark_views(y, tuple(iterate_leaves([new for new, _ in made]))):
+        for x in iterate_leaves([old for _, old in made]):
+            if type(x) is np.ndarray and x.dtype is OBJECT:
+                x.flags.writeable = False
 
 
 def _overlap(x: Value, y: Value) -> bool:

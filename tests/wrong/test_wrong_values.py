@@ -342,3 +342,32 @@ def test_a_copy_of_broadcast_objects_crashed_python():
     for _ in range(3):
         copied(np.broadcast_to(np.array(q, object), (2, 2)))
     assert before == sys.getrefcount(q)
+
+
+@may_refuse
+@pytest.mark.parametrize("transform", ["jvp", "vjp", "vmap", "compile"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda b, x: np.broadcast_arrays(b, x)[0],
+        lambda b, x: np.atleast_2d(b, x)[0],
+        lambda b, x: np.meshgrid(b, x, copy=False)[0],
+    ],
+    ids=["broadcast_arrays", "atleast_2d", "meshgrid"],
+)
+@pytest.mark.parametrize("several", [False, True])
+def test_an_object_array_is_written_to_after_a_view_of_it(several, call, transform):
+    def f(x):
+        b = np.array([x, x] if several else x)
+        c = call(b, x)
+        b.ravel()[0] = 0.0
+        return np.sum(c * c)
+
+    x = np.float64(1.5)
+    ours = {
+        "jvp": lambda: cr.jvp(f, (x,), (x,))[0],
+        "vjp": lambda: cr.vjp(f, x)[0],
+        "vmap": lambda: cr.vmap(f)(np.array([x, 2 * x]))[0],
+        "compile": lambda: cr.compile(f)(x),
+    }[transform]
+    same(f(x), ours())

@@ -15,6 +15,7 @@ import numpy as np
 from ....config import (
     ArgumentValueError,
     LostDerivativeError,
+    MissingRuleError,
     user_line,
     value_via_ad,
 )
@@ -269,6 +270,11 @@ def _number(r: Any) -> Any:
     return r if np.ndim(r) == 0 else np.reshape(r, ())
 
 
+def is_derivative(config: Any) -> bool:
+    """Say whether an engine has derivatives: that of a batch has none of its own."""
+    return hasattr(config, "rrule_via_ad") or hasattr(config, "frule_via_ad")
+
+
 def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -> Any:
     """Give ``x`` its derivatives: by a step of Newton's method for each order.
 
@@ -277,7 +283,7 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     multiplies by ``1 - J^-1 J(x)``, which has no constant term. The value stays that of x.
     """
     fixed = untraced(args)
-    alike = config is not None and all(map(operator.is_, fixed, args))
+    alike = is_derivative(config) and all(map(operator.is_, fixed, args))
     linear = system(config, lambda x: residual(x, *fixed))
     r = linear.linearized(x) if alike else residual(x, *args)
     if is_lazy(value(r)):
@@ -289,6 +295,12 @@ def _newton(residual: Callable, x: Any, args: tuple, config: Any, system: Any) -
     linear.config = config or config_of(r)
     if linear.config is None:
         return x
+    if not is_derivative(linear.config):  # a batch, of which somebody further out has derivatives
+        if not levels_of(r):
+            return x
+        raise MissingRuleError(
+            f"the derivative of a solution of equations is found for each item, in {user_line()}."
+        )
     if not alike:
         linear.linearized(x)
     linear.check(x, value(r))

@@ -49,7 +49,7 @@ from ..rules.tracing.views import (
     shares_memory,
     view_by,
 )
-from ..rules.tracing.writing import is_fresh
+from ..rules.tracing.writing import is_fresh, mark_views_of_healed
 from .axes import items_as, items_outermost
 from .batch_values import BatchValues
 from .batched import BatchedArray, BatchedNumber
@@ -99,13 +99,21 @@ class BatchCalls(BatchValues):
         if may_need_healing((args, kwargs)):
             try:
                 refuse_wrapped(f, self.samples(args), self.samples(kwargs))
-                args, kwargs = healed(read_call(f, args, kwargs))
+                given, (args, kwargs) = args, healed(read_call(f, args, kwargs))
             except LostDerivativeError as error:  # NumPy's f asks it only where it is called inside
                 why = f"{name_of(f)} meets a class that answers for itself"
                 raise OneByOne(self, why) from error
             own = next(filter(is_of_its_own, iterate_leaves((args, kwargs))), None)
             if own is not None:  # whose class may mean another thing by a block than by an item
                 raise OneByOne(self, f"{name_of(f)} meets a {type(own).__name__}")
+            y = self.call_healed(f, args, kwargs)
+            if len(given) == len(args):
+                mark_views_of_healed(y, args, given)
+            return y
+        return self.call_healed(f, args, kwargs)
+
+    def call_healed(self, f: Function, args: tuple, kwargs: dict) -> Value:
+        """Answer a call whose arguments are healed."""
         level = innermost((f, *args, *kwargs.values()))
         if level is not self:
             return body(f)(*args, **kwargs) if level is None else level.call(f, args, kwargs)

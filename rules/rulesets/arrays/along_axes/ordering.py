@@ -144,7 +144,7 @@ class Asked:
 
 
 # The ufunc of three operands that ``x.clip(low, high)`` calls; NumPy has no public name for it.
-CLIP_OF_ARRAYS = np.zeros(1).clip(0.0, Asked())
+CLIP_OF_ARRAYS = np.zeros(1).clip(0.0, Asked())  # type: ignore[call-overload]
 
 
 @composed(CLIP_OF_ARRAYS)

@@ -21,9 +21,9 @@ def may_refuse(program):
     """A clear error of ours counts: one of ``ChainRulesError``, with a word on what to do."""
 
     @functools.wraps(program)
-    def test():
+    def test(*args, **kwargs):
         try:
-            program()
+            program(*args, **kwargs)
         except cr.ChainRulesError as error:
             if len(str(error)) < 40:
                 raise AssertionError("the error says nothing") from error

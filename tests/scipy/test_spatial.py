@@ -248,3 +248,16 @@ def test_refused_rotations():
             cr.grad(f)(Q)
     with pytest.raises(ValueError, match="zero norm"):
         cr.grad(lambda q: Rotation.from_quat(q).magnitude())(np.zeros(4))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_second_derivative_of_the_mean_of_few_rotations(count):
+    def f(p):
+        rows = [[p, 0.1, 0.0], [0.0, 0.7, 0.2], [0.3 * p * p, 0.2, -0.1], [0.1, p, 0.2]][:count]
+        turns = np.stack([np.stack([1.0 * x for x in row]) for row in rows])
+        return Rotation.from_rotvec(turns).mean().as_rotvec()[0]
+
+    p, h = 1.1, 1e-4
+    curvature = (f(p + h) - 2 * f(p) + f(p - h)) / h**2
+    np.testing.assert_allclose(cr.hessian(f)(p), curvature, atol=1e-6)
+    np.testing.assert_allclose(cr.jvp(cr.grad(f), (p,), (1.0,))[1], curvature, atol=1e-6)

@@ -168,9 +168,14 @@ class TracedRotation:
         if axis is not None or np.ndim(self.q) > 2:
             refuse("Rotation.mean along an axis", "write the mean of one stack")
         q = np.reshape(self.q, (-1, 4))
+        own = own_after("mean", self.own, weights)
+        if weights is None and np.shape(q)[0] < 4:
+            # Of few rotations the other eigenvalues are zeros, and those of ``q q^T`` are not.
+            vector = q.T @ np.linalg.eigh(q @ q.T)[1][:, -1]
+            return TracedRotation(quaternions.unit(vector), own)
         w = np.ones(np.shape(q)[0]) if weights is None else numbers(weights)
         vectors = np.linalg.eigh((q.T * w) @ q)[1]
-        return TracedRotation(vectors[:, -1], own_after("mean", self.own, weights))
+        return TracedRotation(vectors[:, -1], own)
 
     def reduce(self, left=None, right=None, return_indices=False):
         refuse("Rotation.reduce", "write the product with the rotation of the group that it finds")

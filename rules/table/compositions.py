@@ -12,6 +12,7 @@ decided when ``f`` is called for it:
 
 import contextlib
 import functools
+import inspect
 import math
 from collections.abc import Callable, Container, Iterator
 from itertools import takewhile
@@ -30,6 +31,7 @@ from ...config import (
 from ..accelerated import numbers
 from ..annotations import Function, Value
 from ..containers import iterate_leaves
+from ..refusals.table import refusal
 from ..shapes import is_lazy
 from ..signatures import (
     name_of,
@@ -39,7 +41,7 @@ from ..signatures import (
     without_overwriting,
 )
 from ..tracing.funnel import array_of, primitive
-from ..tracing.level import Level, Traced, innermost, value
+from ..tracing.level import Level, Traced, innermost, is_traced, value
 from ..tracing.object_arrays import healed, holds_traced
 from .kinds import Kind, options_of
 from .operands import as_computed
@@ -139,7 +141,9 @@ class Composed(Kind):
     ``of_numbers``, an elementwise rule, answers calls with as many arguments as it has.
     """
 
-    __slots__ = ("_placed", "asks", "body", "inner", "keeps_own", "of_numbers", "of_scipy", "run")
+    __slots__ = (
+        "_placed", "asks", "body", "compose", "inner", "keeps_own", "of_numbers", "of_scipy",
+    )  # fmt: skip
     label = "composed of other functions"
 
     def __init__(self, f: Function, body: Callable, line: str, value: str | None = None) -> None:
@@ -153,7 +157,7 @@ class Composed(Kind):
         if self.asks and self.keywords:
             self.keywords.remove("own")
         self.inner = self._beside_own() if self.asks else body
-        self.run = self._with_own_value if self.keeps_own else self._composition
+        self.compose = self._with_own_value if self.keeps_own else self._composition
         self._placed: float | None = None
         self.of_numbers = None
 
@@ -183,6 +187,29 @@ class Composed(Kind):
         return config.rrule_via_ad(self.run, *given, **kwargs)
 
     # ---- the three ways to run ----
+
+    def run(self, *args: object, **kwargs: object) -> Any:
+        """Run the composition, and say it of an option where that is what has no derivative."""
+        try:
+            return self.compose(*args, **kwargs)
+        except (LostDerivativeError, MutationError, TypeError, ValueError) as error:
+            names = positional_names(self.f)[: len(args)]
+            given = {**dict(zip(names, args)), **kwargs} if len(names) == len(args) else kwargs
+            for name, x in given.items():
+                if self._is_option(name) and is_traced(x) and self._goes({**given, name: value(x)}):
+                    raise refusal("traced option", name=name_of(self.f), option=name) from error
+            raise
+
+    def _is_option(self, name: str) -> bool:
+        known = {p.name: p for p in parameters(self.f) or ()}
+        return name in known and known[name].default is not inspect.Parameter.empty
+
+    def _goes(self, given: dict) -> bool:
+        try:
+            self.compose(**given)
+        except Exception:
+            return False
+        return True
 
     def _composition(self, *args: object, **kwargs: object) -> Any:
         if kwargs or len(args) != 1 or not self._placed or type(args[0]) is list:  # else it is

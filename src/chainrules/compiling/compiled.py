@@ -28,10 +28,10 @@ from .machine_code import about_steps, by_steps, lower_loops, natively
 from .passes.replay import Replay, exact_replay, rounds_as_numpy
 from .quick import Quick
 from .record.cache_key import CountedIntegers, example_of, signature
+from .record.generators import process_generators
 from .record.recorder import Recorder
 from .record.recording import UnrollingRecorder, foreign_in, record
 from .record.state.captured_state import Captured
-from .record.state.generators import process_generators
 from .record.state.walk import parts_of
 from .record.state.watch import of_compiled
 from .tree import CacheEntry, RecordedPath

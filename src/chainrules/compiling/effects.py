@@ -6,8 +6,8 @@ from typing import Any
 from ..config import CompileError
 from ..rules import name_of
 from .ir.looks import NotRecordable
+from .record.generators import process_generators
 from .record.state.captured_state import Captured
-from .record.state.generators import process_generators
 from .tree import CacheEntry
 
 

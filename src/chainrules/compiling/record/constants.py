@@ -16,7 +16,7 @@ from ...rules.tracing.captured import digest, may_change
 from ...rules.tracing.classes.own_classes import OF_NUMPY
 from ...rules.tracing.views import copied
 from ..ir.looks import NotRecordable
-from .state.generators import RANDOM
+from .generators import RANDOM
 
 
 def _nothing() -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 from ....config.thresholds import COMPARED_PLACES
 from ...ir.looks import NotRecordable
+from ..generators import bits_of_generator
 from .bytecode import Read, codes_in, reads_of
 from .comparison import is_empty
-from .generators import bits_of_generator
 from .known_types import is_leaf
 from .state_guard import ABSENT, CONTENTS, FIELDS, ITEMS, NAMED, NOTHING, OF_LENGTH
 from .stateful import (

@@ -32,8 +32,8 @@ from ....rules.tracing.captured import digest
 from ....rules.tracing.classes.own_classes import OF_NUMPY
 from ...ir.looks import NotRecordable
 from ..constants import Constants
+from ..generators import RANDOM, bits_of_generator
 from .comparison import context_of_decimals, is_empty, level_of, slot_of, token_of_classes
-from .generators import RANDOM, bits_of_generator
 from .known_types import is_leaf, is_of_python, is_simple_ctype, slots_of, solid
 from .state_guard import BASES, CONTENTS, ITEMS, LISTED, NAMED, NOTHING, OF_LENGTH, TYPE, StateGuard
 from .stateful import is_library, state_of, state_of_instance

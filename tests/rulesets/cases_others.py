@@ -15,6 +15,7 @@ from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
 from chainrules.rules.rulesets.arrays import quotients, ties
 from chainrules.rules.rulesets.arrays import shapes as numpy_shapes
 from chainrules.rules.rulesets.arrays.along_axes import counts as numpy_counts
+from chainrules.rules.rulesets.arrays.along_axes import ordering
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
 from chainrules.rules.rulesets.functions import map as higher_order
@@ -132,6 +133,7 @@ OF_ONE_DTYPE = {numbers_in_parts.of_parts}
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
 
 CASES: dict = {**HIGHER_ORDER, **PRIMITIVES, **SCIMATH, **POLYNOMIALS}
+CASES[ordering.CLIP_OF_ARRAYS] = [case(A, -0.4, 0.6), case(X, -0.3, X + 0.2), case(0.3, -0.5, 0.2)]
 for _f in FUNCTIONS.values():
     if _f.__name__.endswith("roots"):
         CASES[_f] = [case(X), case(Z), case(np.array([1.5, 0.4, -1.1]))]

@@ -50,7 +50,10 @@ class LoopRun:
         self.layouts.carry.put(self.carry, carry)
         self.layouts.captured.put(self.captured, captured)
         self.taken = self.layouts.taken.rows(columns, self.end if columns else 0)
-        self.given = np.zeros((self.end, self.layouts.given.size))
+        # As many as the stacks have: of those of an endless loop a derivative takes the first ones.
+        rows = self.end if self.endless or not columns else max(self.end, len(columns[0]))
+        self.rows = np.zeros((rows, self.layouts.given.size))
+        self.given = self.rows[: self.end]
         if loop.backwards:
             self.taken, self.given = self.taken[::-1], self.given[::-1]
 
@@ -87,7 +90,7 @@ class LoopRun:
         self.end += self.end if width else min(self.end, LOOP_CHUNK)
         given = np.zeros((self.end, width))
         given[: len(self.given)] = self.given
-        self.given = given
+        self.given = self.rows = given
 
     def round_in_python(self) -> bool:
         """Do one round in Python, and record its way; return whether it was done."""
@@ -109,6 +112,5 @@ class LoopRun:
         return bool(np.isfinite(self.carry).all() and np.isfinite(self.given).all())
 
     def results(self) -> tuple:
-        given = self.given[::-1] if self.loop.backwards else self.given
-        columns = [place.column(given) for place in self.layouts.given.places]
+        columns = [place.column(self.rows) for place in self.layouts.given.places]
         return np.int64(self.done), *self.layouts.carry.read(self.carry), *columns

@@ -377,7 +377,8 @@ class NativeLoop(OwnStep):
             t = int(count) - 1 - len(given) if self.backwards else len(given)
             carry, y = self.step.run(carry, captured, [column[t] for column in columns])
             given.append(y)
-        rows = np.zeros((capacity(len(given)) if goes_on else len(given), layouts.given.size))
+        most = capacity(len(given)) if goes_on else max([len(given), *map(len, columns[:1])])
+        rows = np.zeros((most, layouts.given.size))
         for t, y in enumerate(given[::-1] if self.backwards else given):
             layouts.given.write(rows[t], dense(layouts.given, y))
         last = dense(layouts.carry, carry)

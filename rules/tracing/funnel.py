@@ -205,12 +205,12 @@ def entry(x: Value, index: tuple = ()) -> Any:
 
 def convert(x: Any, dtype: DTypeLike, options: dict) -> Any:
     """Convert a traced ``x`` as its method ``astype`` does: to itself, where it may be no copy."""
-    if x.dtype == np.dtype(dtype):
-        if options.get("copy", True) is False:
-            kept = lies_in_order(x, options.get("order", "K"))
-            return x if kept else call(astype, (x, dtype), options)
-        if not options and type_under(x) is np.ndarray:
+    whole, may_be_itself = not options and type_under(x) is np.ndarray, options.get("copy") is False
+    if (whole or may_be_itself) and x.dtype == np.dtype(dtype):
+        if whole:
             return call(np.copy, (x,), {})
+        if lies_in_order(x, options.get("order", "K")):
+            return x
     if np.dtype(dtype) == object:
         return x.__array__(copy=True)  # of traced numbers, which keep the derivative
     return call(astype, (x, dtype), options)

@@ -12,6 +12,7 @@ from .rules.tracing.number import OF_INSTANCES, TracedNumber
 
 # What is written out in Python, and is not one call of a NumPy function.
 IN_PYTHON = {
+    "astype": "converts: as numpy.astype",
     "fill": "writes: as x[...] = v",
     "item": "an entry, as a traced number",
     "flat": "entries to read and to write",

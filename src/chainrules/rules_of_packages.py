@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from . import __version__
 from .config import RulesNotLoadedWarning
 from .config.lines import warn_user
+from .config.signals import ends_run
 from .config.thresholds import RULES_SLOW
 
 GROUP = "chainrules.rules"
@@ -26,6 +27,8 @@ def _found() -> list[EntryPoint]:
     try:
         found = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
     except Exception as error:  # somebody's entry_points.txt cannot be read
+        if ends_run(error):
+            raise
         _warn("the entry points of installed packages cannot be read", error)
         return []
     without = {_normal(name) for name in os.environ.get(WITHOUT, "").split(",")}
@@ -65,6 +68,8 @@ def _load(entry: EntryPoint) -> None:
         if entry.attr:
             loaded()
     except (Exception, SystemExit) as error:
+        if ends_run(error):
+            raise
         _warn(what, error)
         return
     seconds = time.perf_counter() - begun

@@ -86,16 +86,21 @@ def is_vector(x):
     return isinstance(x, np.ndarray) and x.dtype in (np.dtype(float), np.dtype(complex)) and x.size
 
 
+def entries_of(y):
+    """Yield the leaves of a result; what one of SciPy's has beside its entries is left out."""
+    return iterate_leaves(tuple(y) if isinstance(y, tuple) else y)
+
+
 def floats_in(y):
     """Return the numbers of a result as one vector, integers and texts left out."""
-    parts = [np.ravel(cr.value(x)) for x in iterate_leaves(y) if is_float(cr.value(x))]
+    parts = [np.ravel(cr.value(x)) for x in entries_of(y) if is_float(cr.value(x))]
     return np.concatenate([*parts, np.zeros(0)])
 
 
 def followed(g, t, tdot):
     """Return the derivative along ``tdot``; None where it is refused."""
     try:
-        y, ydot = cr.jvp(lambda t: [x for x in iterate_leaves(g(t)) if is_float(cr.value(x))],
+        y, ydot = cr.jvp(lambda t: [x for x in entries_of(g(t)) if is_float(cr.value(x))],
                          (t,), (tdot,))  # fmt: skip
     except (cr.errors.ChainRulesError, TypeError, ValueError):
         return None

@@ -28,12 +28,14 @@ from ... import (
     children,
     fold,
     is_array,
+    is_lazy,
     iterate_leaves,
     map_leaves,
     replaced,
     structural,
     sum_tangents,
     unthunk,
+    value,
 )
 from ...containers import LEAVES
 from ...known_classes import are_unlike
@@ -264,8 +266,10 @@ def own_items(xs: Any) -> Any:
 def _copied(x: Any) -> Any:
     if type(x) is Constant:
         return Constant(copied(x.x))
-    if type(x) is np.ndarray or isinstance(x, TracedArray):
-        return np.copy(x)
+    if type(x) is np.ndarray:
+        return x.copy()
+    if isinstance(x, TracedArray):
+        return x if is_lazy(value(x)) else np.copy(x)  # whose parts nobody writes into
     return x.copy() if isinstance(x, np.ndarray) else x  # of a subclass, which np.copy drops
 
 

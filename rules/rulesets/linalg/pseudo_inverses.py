@@ -91,10 +91,13 @@ def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
 
 
 @composed(np.linalg.lstsq, value="own")
-def lstsq(a, b, rcond=None, *, own):
-    rank, s = own[2], np.linalg.svdvals(a)
+def lstsq(a, b, rcond=None):
+    s = np.linalg.svdvals(a)
+    precision = np.finfo(s.dtype).eps
     if rcond is None:
-        rcond = np.finfo(s.dtype).eps * max(np.shape(a))
+        rcond = precision * max(np.shape(a))
+    least = (rcond if rcond >= 0 else precision) * np.max(value(s), initial=0)
+    rank = int(np.count_nonzero(value(s) > least))
     x = np.linalg.pinv(a, max(rcond, 0)) @ b
     errors = b - a @ x
     rows, columns = np.shape(a)

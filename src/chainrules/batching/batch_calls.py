@@ -50,6 +50,7 @@ from ..rules.tracing.views import (
     view_by,
 )
 from ..rules.tracing.writing import is_fresh, mark_views_of_healed
+from ..rules.tuples import constants_beside
 from .axes import items_as, items_outermost
 from .batch_values import BatchValues
 from .batched import BatchedArray, BatchedNumber
@@ -374,7 +375,8 @@ def _structure(y: Any) -> Any:
     """Return what the results of all items must have in common: containers, shapes, texts."""
     parts = children(y)
     if parts is not None:
-        return type(y), parts.keys, tuple(builtins.map(_structure, parts.values))
+        beside = constants_beside(y) if isinstance(y, tuple) else ()
+        return type(y), parts.keys, tuple(builtins.map(_structure, parts.values)), *beside
     if dtype_of(y) is not None or isinstance(y, int):
         return isinstance(y, np.ndarray), shape_of(y)
     return type(y), y if type(y).__hash__ is not None else id(y)

@@ -15,7 +15,7 @@ from ..rules.tracing.views import for_receiver
 
 
 class SharedArguments:
-    """What is lent of the arguments that have no axis of items."""
+    """The arguments that have no axis of items, as they are lent to each run."""
 
     __slots__ = ("copies", "lent")
 

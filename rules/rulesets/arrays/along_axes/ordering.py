@@ -136,7 +136,7 @@ class ClipRule(Kind):
 add_kind(np.clip, ClipRule(np.clip))
 
 
-class Asked:
+class AskedBound:
     """A bound that tells which ufunc asks it."""
 
     def __array_ufunc__(self, ufunc, method, *args, **kwargs):
@@ -144,7 +144,7 @@ class Asked:
 
 
 # The ufunc of three operands that ``x.clip(low, high)`` calls; NumPy has no public name for it.
-CLIP_OF_ARRAYS = np.zeros(1).clip(0.0, Asked())  # type: ignore[call-overload]
+CLIP_OF_ARRAYS = np.zeros(1).clip(0.0, AskedBound())  # type: ignore[call-overload]
 
 
 @composed(CLIP_OF_ARRAYS)

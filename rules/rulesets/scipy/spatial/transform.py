@@ -172,7 +172,8 @@ class TracedRotation:
         if weights is None and np.shape(q)[0] < 4:
             # Of few rotations the other eigenvalues are zeros, and those of ``q q^T`` are not.
             vector = q.T @ np.linalg.eigh(q @ q.T)[1][:, -1]
-            return TracedRotation(quaternions.unit(vector), own)
+            side = np.where(vector @ q[0] < 0, -1.0, 1.0)  # which NumPy leaves to rounding
+            return TracedRotation(quaternions.unit(side * vector), own)
         w = np.ones(np.shape(q)[0]) if weights is None else numbers(weights)
         vectors = np.linalg.eigh((q.T * w) @ q)[1]
         return TracedRotation(vectors[:, -1], own)

@@ -160,6 +160,7 @@ CHUNK_SECONDS = 0.05  # of a task, to which items that take less are joined
 BUFFER_SENT_ONCE = 1 << 20  # bytes of a captured array, from which a worker keeps it
 BUFFERS_KEPT = 1 << 30  # bytes of these that a worker keeps for the next map
 BLOB_OF_A_TASK = 1 << 16  # bytes that all tasks share, from which they are the result of a task
+BYTES_OF_SLOPES = 1 << 20  # of all items, up to which they come from a cluster with the values
 CHUNKS_ADDED = 8  # chunks, of which one task adds up the results
 ITEMS_FOLDED = 8  # items that a task folds
 

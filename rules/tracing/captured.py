@@ -1,9 +1,10 @@
 """Captured arrays: a tape keeps arrays that the user's code may still write into.
 
 ``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
-array is kept as a copy, or, where ``c.flags.writeable`` is False all the way down to what owns
-the memory, as it is. An array above ``DIGESTED`` bytes is kept as it is, too, and compared before
-the derivative is computed: where a digest of all its entries is not what it was, that is an error.
+array is kept as a copy; or as it is, where ``c.flags.writeable`` is False all the way down to what
+owns the memory, or ``lent`` made it so. An array above ``DIGESTED`` bytes is kept as it is, too,
+and compared before the derivative is computed: where a digest of all its entries is not what it
+was, that is an error.
 """
 
 from typing import Any
@@ -135,7 +136,30 @@ def may_change(x: Value) -> bool:
         if x.flags.writeable:
             return True
         x = x.base
-    return not (x is None or type(x) is bytes)
+    return not (x is None or type(x) is bytes or type(x) is _Lent)
+
+
+def lent(x: np.ndarray) -> np.ndarray:
+    """Return ``x`` for reading alone, where nobody writes to its memory for as long as it is read.
+
+    Who calls it answers for that: a tape keeps what it returns without a copy or a digest.
+    """
+    if x.dtype.kind not in "biufc":
+        x = x.view()
+        x.flags.writeable = False
+        return x
+    return np.asarray(_Lent(x))
+
+
+class _Lent:
+    """Owner of the memory of an array that was lent, of which NumPy makes none for writing."""
+
+    __slots__ = ("__array_interface__", "array")
+
+    def __init__(self, x: np.ndarray) -> None:
+        interface = x.__array_interface__
+        self.array = x
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], True)}
 
 
 def _same_bits(x: np.ndarray, y: np.ndarray) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import chainrules as cr
+from chainrules.rules.rulesets.functions.executors import maps
+from chainrules.rules.tracing.captured import may_change
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -133,6 +135,53 @@ def test_only_sums_travel(chunks, client, monkeypatch):
     assert gathered == [CHUNKS, 1]  # the values, and one sum
 
 
+def test_small_slopes_travel_with_the_values(chunks, client, monkeypatch):
+    gathered = []
+    gather = client.gather
+    monkeypatch.setattr(client, "gather", lambda xs: gathered.append(len(xs)) or gather(xs))
+    same(cr.grad(here)(W), cr.grad(loss(chunks, client, chunksize=1))(W))
+    assert gathered == [CHUNKS]
+    monkeypatch.setattr(maps, "BYTES_OF_SLOPES", 10)  # slopes stay, and are added up
+    same(cr.grad(here)(W), cr.grad(loss(chunks, client, chunksize=1))(W))
+    assert gathered == [CHUNKS, CHUNKS, 1]
+
+
+def test_an_item_has_arrays_that_nobody_writes_to(client):
+    data = client.submit(np.ones, 200_000)
+
+    def f(x):
+        try:
+            x.view().flags.writeable = True
+        except ValueError:
+            return np.sum(x * x) if not may_change(x) else 0.0
+        return 0.0
+
+    def product(w):
+        return sum(cr.map(lambda x: w * f(x), [data], executor=client))
+
+    assert cr.grad(product)(0.5) == 200_000.0
+
+
+def test_data_of_a_cluster_in_this_process_may_be_written_to():
+    data = np.ones(200_000)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        future = client.scatter(data, hash=False)
+        assert client.submit(id, future).result() == id(data)  # without a copy
+
+        def f(w):
+            y = sum(cr.map(lambda x: np.sum(x * w), [future], executor=client, back="tape"))
+            data[:] = 0.0
+            return y
+
+        with pytest.raises(cr.MutationError):
+            cr.grad(f)(2.0)
+
+
 def test_large_shared_values(chunks, client):
     big = np.linspace(0.0, 1.0, 20_000)
 
@@ -226,7 +275,7 @@ def test_one_future_for_all_items(client):
 
 def test_progress(chunks, client, capsys):
     pytest.importorskip("tqdm")
-    cr.grad(loss(chunks, client, progress=True))(W)
+    cr.grad(loss(chunks, client, progress=True, back="tape"))(W)
     said = capsys.readouterr().err
     assert "map: 100%" in said
     assert "map, back: 100%" in said

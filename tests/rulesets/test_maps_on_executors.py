@@ -530,7 +530,7 @@ def test_a_compiled_function_runs_as_it_always_did():
 @pytest.mark.slow
 def test_progress(monkeypatch, capsys):
     pytest.importorskip("tqdm")
-    on = {"executor": ThreadPool(), "progress": True}
+    on = {"executor": ThreadPool(), "progress": True, "back": "tape"}
     cr.grad(lambda w: sum(cr.map(lambda x: np.sum(w * x), list(XS), **on)))(W)
     said = capsys.readouterr().err
     assert "map: 100%" in said

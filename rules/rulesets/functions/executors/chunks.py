@@ -101,3 +101,9 @@ def _inside(where: Any) -> Iterator[None]:
 def is_inside(where: Any) -> bool:
     """Say whether this thread evaluates an item for the executor at that place."""
     return where in getattr(_here, "executors", ())
+
+
+def is_memory_own() -> bool:
+    """Say whether items are in the memory of a worker alone, where tasks do not write to them."""
+    executors = getattr(_here, "executors", ())
+    return bool(executors) and all(process != os.getpid() for _, process in executors)

@@ -16,7 +16,7 @@ from .....config import ArgumentTypeError, LostDataError, user_line
 from .....config.thresholds import BLOB_OF_A_TASK, CHUNKS_ADDED
 from .... import replaced
 from ....containers import LEAVES
-from .chunks import RowHandle, run_rows
+from .chunks import RowHandle, place_of, run_rows
 from .holes import Hole
 from .parcels import opened
 from .pools import Site, parcel_of
@@ -47,7 +47,8 @@ class Cluster(Site):
         return max(sum(self.client.nthreads().values()), 1)
 
     def sender(self, task: Callable, common: Any) -> Callable[[list], Any]:
-        submit, parcel = self.client.submit, None if common is None else parcel_of(common)
+        submit, where = self.client.submit, place_of(self.client)
+        parcel = None if common is None else parcel_of(common)
         blob: Any = None if parcel is None else parcel.blob
         if blob is not None and len(blob) > BLOB_OF_A_TASK:
             # Scattered, it could not be made again where it is lost.
@@ -62,7 +63,7 @@ class Cluster(Site):
             name = f"{task.__name__}-{uuid.uuid4().hex}"  # by which dask's pages call the task
             return submit(
                 unsealed, sealed, given, task=task, common=blob, keys=keys, sent=[*buffers],
-                key=name, pure=False,
+                where=where, key=name, pure=False,
             )  # fmt: skip
 
         return send
@@ -194,16 +195,19 @@ def same(x: Any) -> Any:
 
 
 def unsealed(
-    sealed: Sealed, results: list, task: Callable, common: bytes | None, keys: list, sent: list
+    sealed: Sealed,
+    results: list,
+    task: Callable,
+    common: bytes | None,
+    keys: list,
+    sent: list,
+    where: tuple[int, int],
 ) -> Any:
     """Run a chunk, on the worker."""
     count = len(results) - len(sent)
     buffers = dict(zip(sent, results[count:], strict=True))
     given = None if common is None else opened(common, keys, buffers)
-    return run_rows(task, given, sealed.opened(results[:count]), ON_CLUSTER)
-
-
-ON_CLUSTER = ("dask", 0)  # a worker may evaluate an item of any client
+    return run_rows(task, given, sealed.opened(results[:count]), where)
 
 
 def is_client(executor: Any) -> bool:

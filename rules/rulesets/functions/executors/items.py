@@ -31,7 +31,9 @@ from .... import (
     unthunk,
     value,
 )
+from ....tracing.captured import lent
 from ..bodies import asked
+from .chunks import is_memory_own
 from .holes import WithHoles
 
 
@@ -185,6 +187,8 @@ def for_reading(x: Any) -> Any:
     On the worker it may be read again: by another map, or for its derivative.
     """
     if type(x) is np.ndarray:
+        if is_memory_own():
+            return lent(x)
         x = x.view()
         x.flags.writeable = False
         return x

@@ -17,7 +17,7 @@ from .....config import (
     LostDerivativeError,
     user_line,
 )
-from .....config.thresholds import ITEMS_FOLDED
+from .....config.thresholds import BYTES_OF_SLOPES, ITEMS_FOLDED
 from .... import (
     ZERO,
     AbstractZero,
@@ -40,12 +40,22 @@ from ..checkpoint import captured
 from ..closures import TakenOut
 from ..sequences import form_of, gather
 from .chunks import is_inside, place_of
-from .cluster import ON_CLUSTER, Cluster, is_client, is_future, is_in_task
+from .cluster import Cluster, is_client, is_future, is_in_task
 from .elsewhere import refuse_state
 from .holes import emptied
 from .items import Both, Item, PullItem, PushItem, digest, flattened, from_leaves, moving
 from .pools import Pool, Site, Threads, is_threads
-from .tasks import SharedCall, hold, pull, run_aside, run_item, scaled, value_of, with_slopes
+from .tasks import (
+    SharedCall,
+    hold,
+    pull,
+    run_aside,
+    run_item,
+    scaled,
+    value_of,
+    with_light_slopes,
+    with_slopes,
+)
 
 WAYS = (None, "tape", "slopes", "recompute")
 
@@ -159,14 +169,12 @@ def with_pullback(again: EvaluatedAgain) -> tuple[tuple, Callable]:
     call = SharedCall(f.h, again.shared, config, f.back)
     if f.back == "recompute":
         return f.run(call, again.owns, run_aside if site.shares_memory else run_item), again.pull
+    if not isinstance(f.h, Item) and not site.keeps:
+        return f.run(call, again.owns), again.pull
     if not site.keeps:
-        return with_slopes_here(again, call)
+        pairs = site.finish(site.start(with_slopes, call, f.datas, again.owns), f.__name__)
+        return with_slopes_here(pairs, again.pull)
     helds = site.start(hold, call, f.datas, again.owns)
-    values = site.start(value_of, None, helds)
-    if isinstance(f.h, Item):
-        y: tuple = (), tuple([gives for _, gives in site.finish(values, f.__name__)])
-    else:
-        y = f.sums(values, again.owns)
 
     def pull_kept(addbars: tuple, bars: list, chosen: list, digests: list) -> tuple[tuple, dict]:
         columns = [[column[i] for i in chosen] for column in (helds, bars, digests)]
@@ -175,21 +183,21 @@ def with_pullback(again: EvaluatedAgain) -> tuple[tuple, Callable]:
         sums, listed = f.of(PullItem, config).sums(handles, pairs, f"{f.__name__}, back")
         return sums, dict(zip(chosen, listed))
 
-    return y, pull_kept
-
-
-def with_slopes_here(again: EvaluatedAgain, call: SharedCall) -> tuple[tuple, Callable]:
-    """Do so where workers keep nothing: the slopes of numbers come here, the rest is done again."""
-    f = again.f
     if not isinstance(f.h, Item):
-        return f.run(call, again.owns), again.pull
-    handles = f.site.start(with_slopes, call, f.datas, again.owns)
-    pairs = f.site.finish(handles, f.__name__)
+        return f.sums(site.start(value_of, None, helds), again.owns), pull_kept
+    # Many and large slopes stay where they are, and are added up there.
+    light = BYTES_OF_SLOPES // max(len(helds), 1)
+    pairs = site.finish(site.start(with_light_slopes, light, helds), f.__name__)
+    return with_slopes_here(pairs, pull_kept)
+
+
+def with_slopes_here(pairs: list, pull_rest: Callable) -> tuple[tuple, Callable]:
+    """Return the value and a way back by the slopes that came with it, for the rest by tasks."""
     slopes = [part for _, part in pairs]
 
     def pull_slopes(addbars: tuple, bars: list, chosen: list, digests: list) -> tuple[tuple, dict]:
         rest = [i for i in chosen if slopes[i] is None]
-        sums, found = again.pull(addbars, bars, rest, digests) if rest else ((), {})
+        sums, found = pull_rest(addbars, bars, rest, digests) if rest else ((), {})
         for i in chosen:
             if slopes[i] is not None:
                 adds, found[i] = scaled(slopes[i], bars[i])
@@ -214,7 +222,7 @@ class MapOptions(NamedTuple):
 def is_under_way(executor: Any) -> bool:
     """Say whether this thread evaluates an item of that executor, which would wait for itself."""
     if is_client(executor):
-        return is_inside(ON_CLUSTER) or is_in_task()
+        return is_in_task()  # of any client
     return is_inside(place_of(executor))
 
 

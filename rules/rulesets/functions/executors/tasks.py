@@ -59,9 +59,7 @@ class HeldResult:
         """Say what it would take to move it: a scheduler asks."""
         call, data, own = self.recipe
         parts = (call.shared, data, own) if self.slopes is None else (data, own, self.slopes)
-        return object.__sizeof__(self) + sum(
-            [x.nbytes for x in iterate_leaves(parts) if isinstance(x, np.ndarray)]
-        )
+        return object.__sizeof__(self) + bytes_in(parts)
 
     def value(self) -> tuple:
         """Return what the item gave."""
@@ -85,6 +83,10 @@ class HeldResult:
         return pulled_leaves(self.pullback, y, call.shared, own, addbars, givebars)
 
 
+def bytes_in(x: Any) -> int:
+    return sum([part.nbytes for part in iterate_leaves(x) if isinstance(part, np.ndarray)])
+
+
 def hold(call: SharedCall, data: Any, own: tuple) -> HeldResult:
     held = HeldResult(call, data, own)
     held.value()
@@ -103,6 +105,12 @@ def with_slopes(call: SharedCall, data: Any, own: tuple) -> tuple[tuple, tuple |
     """Return what the item gave, and its slopes if that is one number."""
     held = hold(call, data, own)
     return held.value(), held.slopes
+
+
+def with_light_slopes(limit: int, held: HeldResult) -> tuple[tuple, tuple | None]:
+    """Return what the item gave, and its slopes if they take at most ``limit`` bytes."""
+    y, slopes = held.value(), held.slopes
+    return y, slopes if slopes is not None and bytes_in(slopes) <= limit else None
 
 
 # ---- one number an item: its gradient is found in the same task ------------------------------

@@ -17,7 +17,7 @@ def out_of_time(signum, frame):
     raise OutOfTimeError
 
 
-TIMES = []  # that a signal is to come
+TIMES: list[str] = []  # that a signal is to come
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ from .tangents.structural import Tangent, add, child_tangents, structural, sum_t
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent, linear_in
 from .tracing.array import TracedArray
+from .tracing.captured import lent
 from .tracing.classes.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.conversions import describe
 from .tracing.funnel import (
@@ -134,7 +135,8 @@ __all__ = [
     "which", "derivatives_given_output", "call", "body", "is_primitive", "describe",
     # ---- look under a trace ----
     "Traced", "TracedArray", "TracedNumber", "Level", "value", "is_traced", "innermost",
-    "layers", "levels_of", "snapshot", "strip", "type_under", "next_level", "dtype_of", "shape_of",
+    "layers", "levels_of", "lent", "snapshot", "strip", "type_under", "next_level", "dtype_of",
+    "shape_of",
     "is_foreign_array", "is_lazy", "is_array", "is_basic", "is_perturbable_input", "children",
     "fold", "iterate_leaves", "map_leaves", "replaced", "Within", "taken", "stop_gradient",
     "all_settled", "buffer", "handed_out", "writers", "written", "raised", "refuse_overlap",

@@ -26,12 +26,12 @@ from .... import (
     fold,
     is_perturbable_input,
     iterate_leaves,
+    lent,
     name_of,
     structural,
     unthunk,
     value,
 )
-from ....tracing.captured import lent
 from ..bodies import asked
 from .chunks import is_memory_own
 from .holes import WithHoles

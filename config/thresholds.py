@@ -49,10 +49,12 @@ SPREAD_BY_COPY = 1 << 10  # entries, up to which a copy is made sooner than a vi
 BLOCK_IN_CACHE = 2**17  # numbers of a step's result on average, so that a block stays in the cache
 LARGEST_BLOCK = 2**21  # numbers in the largest result of a step, for the memory
 NARROW_MATRIX, LARGE_MATRIX = 4, 2000  # so few columns go into one product, by so large a matrix
-DUAL_BLOCK = 64  # directions, up to which dual numbers carry a block, and arrays as many tangents
-TAPED_BLOCK = 32  # the same where a tape keeps them all
+DUAL_BLOCK = 512  # directions, up to which dual numbers carry a block, and arrays as many tangents
 MASKS_KEPT = 64  # rows of a matrix, up to which masks of its triangles are kept: 'eigenvalues'
 FORWARD_AT_ONCE = 6  # directions, up to which jacobian does not ask how many rows there are
+FORWARD_IF_SMALL = 16  # the same where a block of the largest array known has few numbers
+FEW_NUMBERS_IN_BLOCK = 2**12
+REACHED_AT_MOST = 500  # objects among which a function's largest array is looked for
 LARGEST_RUN = 512  # directions that go along a tape at once, forward or back
 LARGEST_PULLED = 2**18  # numbers in a block that goes back, so that it stays in the cache
 

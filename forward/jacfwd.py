@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
-from ..config.thresholds import DUAL_BLOCK, TAPED_BLOCK
+from ..config.thresholds import FORWARD_AT_ONCE
 from ..config.tracebacks import door, nameless_door
 from ..rules.annotations import P
 from ..rules.engines.arguments import Argnums, Arguments, Config, takes_argnums, titled
@@ -107,11 +107,10 @@ def forward_jacobian(
         y, ydot = jvp(function, primals, tangents, config=config or FORWARD, zero=zero)
         images = [np.expand_dims(leaf, 0) for leaf in tangent_leaves(y, ydot)]
     else:
-        # A gradient keeps the tangents of all its steps.
-        most = TAPED_BLOCK if symmetric else DUAL_BLOCK
-        way = directions, most, chosen.largest()
+        # Of few directions a block takes no more memory than what is recorded of one.
+        largest = 1 if directions.count <= FORWARD_AT_ONCE else chosen.largest()
         asked = as_asked(config or FORWARD_BLOCKS, zero)
-        y, images = push_all(asked, function, primals, *way)
+        y, images = push_all(asked, function, primals, directions, largest)
     return arrange(images, chosen.source, y, transposed=False, symmetric=symmetric)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..config import AsksForBlocks
-from ..config.thresholds import FORWARD_AT_ONCE
+from ..config.thresholds import FEW_NUMBERS_IN_BLOCK, FORWARD_AT_ONCE, FORWARD_IF_SMALL
 from ..config.tracebacks import nameless_door
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import P, Value
@@ -104,7 +104,7 @@ def jacobian(
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
-    The function runs once. In seven numbers and more it runs on a tape: where its result has
+    The function runs once. In more than a few numbers it runs on a tape: where its result has
     fewer numbers than its arguments, cotangents of that are pulled back along the tape; else
     tangents are pushed along it.
 
@@ -142,7 +142,7 @@ def jacobian(
         if sparse and not (forward and prefers_rows(forward)):
             return sparse_forward_jacobian(chosen, forward, config, zero)
         directions = Directions(leaves(chosen.primals))
-        few = directions.count <= FORWARD_AT_ONCE
+        few = _are_few(chosen, directions.count)
         if not sparse and (few or any(map(is_lazy, directions.sources))):
             return forward_jacobian(chosen, config, zero, directions=directions)
         asked = as_asked(config or REVERSE_BLOCKS, zero)
@@ -158,6 +158,13 @@ def jacobian(
     return titled(
         jacobian_of, "jacobian", jacobian, f, argnums, sparse=sparse, config=config, zero=zero
     )
+
+
+def _are_few(chosen: Arguments, count: int) -> bool:
+    """Say whether a block of ``count`` directions costs no more than a tape, for any result."""
+    if count <= FORWARD_AT_ONCE or count > FORWARD_IF_SMALL:
+        return count <= FORWARD_AT_ONCE
+    return count * chosen.largest() <= FEW_NUMBERS_IN_BLOCK
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:

@@ -7,20 +7,23 @@ import difflib
 import functools
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from itertools import islice
+from types import MethodType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ...config import RuleConfig
+from ...config.thresholds import REACHED_AT_MOST
 from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
-from ..signatures import content_of, name_of, positional, positional_names
+from ..signatures import name_of, positional, positional_names
 from ..table.keys import transformed
 from ..tracing.classes.own_arrays import opening
 from ..tracing.conversions import describe
+from ..tracing.reached import reached
 from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)
@@ -79,29 +82,16 @@ class Arguments:
         return self.primals if self.several else self.primals[0]
 
     def largest(self) -> int:
-        """Return the size of the largest array that ``f`` is given, or that it reads by a name.
+        """Return the size of the largest array that ``f`` is given, or can read.
 
-        What functions read that ``f`` calls is not looked for: sizes choose the cheaper of two
-        ways, and both are right.
+        Arrays that ``f`` makes are not known: sizes choose the cheaper of two ways, and both are
+        right.
         """
         f = self.f
-        held = [*self.args, *self.kwargs.values()]
-        if type(f) is not FunctionType or f.__dict__:
-            while hasattr(f, "__wrapped__"):
-                f = f.__wrapped__
-            f = getattr(f, "__func__", f)
-            if isinstance(f, functools.partial):
-                held += [*f.args, *f.keywords.values()]
-                f = f.func
-        if type(f) is FunctionType:
-            held += map(f.__globals__.get, f.__code__.co_names)
-            held += map(content_of, f.__closure__ or ())
-            held += f.__defaults__ or ()
-        most = 1
-        for x in held:
-            if isinstance(x, np.ndarray) and x.size > most:
-                most = x.size
-        return most
+        while hasattr(f, "__wrapped__"):
+            f = f.__wrapped__
+        arrays = [x for x, _ in islice(reached((f, self.args, self.kwargs)), REACHED_AT_MOST)]
+        return max([1, *[x.size for x in arrays if isinstance(x, np.ndarray)]])
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""

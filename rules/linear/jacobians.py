@@ -208,20 +208,19 @@ def push_all(
     f: Callable,
     primals: tuple,
     directions: Any,
-    most: int = DUAL_BLOCK,
     largest: int = 1,
 ) -> tuple[Any, list]:
     """Return ``f(*primals)``, and an array ``(directions, *shape)`` for each leaf of it.
 
-    ``f`` runs once. It pushes few directions as a block, ``most`` at most, which takes as many
-    times the memory of its arrays. Of many, or where the ``largest`` array that is known of has
-    many numbers, what ``f`` does with one direction is recorded, and run again for as many at once
-    as there is room for.
+    ``f`` runs once. It pushes directions as a block, which takes as many times the memory of its
+    arrays. Of very many, or where the ``largest`` array that is known of has many numbers, what
+    ``f`` does with one direction is recorded, and run again for as many at once as there is room
+    for.
     """
     sources, count = directions.sources, directions.count
     plain = directions.plain and len(primals) == 1 and primals[0] is sources[0]
     largest = largest if plain else max([largest, *map(size_of, sources)])
-    few = 0 < count <= most and count * max(count, largest) <= LARGEST_BLOCK
+    few = 0 < count <= DUAL_BLOCK and count * max(count, largest) <= LARGEST_BLOCK
     if not few or (not plain and any(map(is_lazy, sources))):
         y, program = linear_program(config, f, primals)
         return y, run_program(program, directions, leaves(y))

@@ -245,9 +245,23 @@ def test_random_programs(steps):
         np.testing.assert_allclose(transform(f)(X) / scale, expected / scale, atol=1e-9)
 
 
+class Fit:
+    """A loss whose data an object holds."""
+
+    def __init__(self, data):
+        self.held = {"data": [data]}
+
+    def loss(self, w):
+        return by(w, self.held["data"][0])
+
+
+def by(w, x):
+    return np.sum(np.exp(x @ w))
+
+
 def test_blocks_are_for_small_data(monkeypatch):
     """Of large captured data a recorded program needs a fraction of the memory."""
-    data, small = np.ones((1000, 3)), np.ones((10, 3))
+    w, data, small = np.full(7, 0.1), np.ones((1000, 7)), np.ones((10, 7))
     made = []
 
     class Counted(jacobians.BlockLevel):
@@ -259,10 +273,11 @@ def test_blocks_are_for_small_data(monkeypatch):
     monkeypatch.setattr(jacobians, "LARGEST_BLOCK", 1000)
     for transform in (cr.jacfwd, cr.hessian):
         for x in (data, small):
-            made.clear()
-            found = transform(lambda w, x=x: np.sum(np.exp(x @ w)))(X)
-            assert np.shape(found) in ((3,), (3, 3))
-            assert made == ([3] if x is small else [])
-            made.clear()
-            transform(lambda w, x: np.sum(np.exp(x @ w)))(X, x)
-            assert made == ([3] if x is small else [])
+            loss = Fit(x).loss
+            calls: list[tuple] = [(loss, ()), (by, (x,))]
+            calls += [(lambda w, x=x: by(w, x), ()), (lambda w, f=loss: f(w), ())]
+            for function, others in calls:
+                made.clear()
+                found = transform(function)(w, *others)
+                assert np.shape(found) in ((7,), (7, 7))
+                assert made == ([7] if x is small else [])

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..config.thresholds import CODES_KEPT
+from ..rules import codes_of, reached
 from ..rules.containers import LEAVES, iterate_leaves
 from ..rules.engines.arguments import Transformed
-from ..rules.rulesets.functions.executors.elsewhere import codes_of, reached
 from ..rules.signatures import content_of
 
 # What holds no generator, and is most of what a function reads.

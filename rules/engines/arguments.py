@@ -90,8 +90,8 @@ class Arguments:
         f = self.f
         while hasattr(f, "__wrapped__"):
             f = f.__wrapped__
-        arrays = [x for x, _ in islice(reached((f, self.args, self.kwargs)), REACHED_AT_MOST)]
-        return max([1, *[x.size for x in arrays if isinstance(x, np.ndarray)]])
+        found = islice(reached((f, self.args, self.kwargs)), REACHED_AT_MOST)
+        return max([1, *[_size_of_array(x) for x, _ in found]])
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""
@@ -106,6 +106,12 @@ class Arguments:
             return self.f(*args, **self.kwargs)
 
         return chosen
+
+
+def _size_of_array(x: Any) -> int:
+    """Return the number of entries of an array, of NumPy or of another library; 0 for others."""
+    size = getattr(x, "size", 0) if hasattr(type(x), "shape") else 0
+    return size if isinstance(size, int) else 0
 
 
 def _positions(

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, Within, children, fold, replaced
-from ..shapes import dtype_of, shape_of
+from ..shapes import FLOATS, dtype_of, shape_of
 from ..table.kinds import Kind
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
@@ -224,10 +224,19 @@ class BlockLevel(BlocksLevel, TangentLevel):
                     return answer
         if ufunc not in _scalars:
             return self.call(ufunc, (a, b), {})
-        x = Block(a.block) if a_block else a
-        z = Block(b.block) if b_block else b
-        rank = max(rank_of(x), rank_of(z))
-        y = operation(aligned(x, rank), aligned(z, rank))
+        if a_block and b_block:
+            aligns = type(a.block) is type(b.block) is _array and a.block.ndim == b.block.ndim
+        elif a_block:
+            aligns = type_b in FLOATS
+        else:
+            aligns = type_a in FLOATS or (type_a is _array and a.ndim < len(shape_of(b.block)))
+        if aligns:  # as most are
+            y = operation(a.block if a_block else a, b.block if b_block else b)
+        else:
+            x = Block(a.block) if a_block else a
+            z = Block(b.block) if b_block else b
+            rank = max(rank_of(x), rank_of(z))
+            y = operation(aligned(x, rank), aligned(z, rank))
         return self._like(y, a if a_block else b)
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:

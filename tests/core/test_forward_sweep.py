@@ -1,5 +1,6 @@
 """Forward sweep along a tape: one run serves both modes; every kind of entry is pushed through."""
 
+import functools
 import importlib
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import chainrules as cr
 import chainrules.numpy as cnp
 from chainrules.reverse import forward_sweep
+from chainrules.rules.engines.arguments import Arguments
 from chainrules.rules.linear import jacobians
 
 RNG = np.random.default_rng(5)
@@ -20,6 +22,7 @@ def tapes_for_few_numbers(monkeypatch):
     """Of so few numbers jacobian would not record a tape."""
     module = importlib.import_module("chainrules.reverse.jacrev")  # a function has its name
     monkeypatch.setattr(module, "FORWARD_AT_ONCE", 1)
+    monkeypatch.setattr(module, "FORWARD_IF_SMALL", 1)
 
 
 A = RNG.normal(size=(5, 3))
@@ -281,3 +284,17 @@ def test_blocks_are_for_small_data(monkeypatch):
                 found = transform(function)(w, *others)
                 assert np.shape(found) in ((7,), (7, 7))
                 assert made == ([7] if x is small else [])
+
+
+def test_the_largest_array_is_looked_for_in_all_that_a_function_can_read():
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix, fit = sparse.eye_array(30, format="csr"), Fit(np.ones((1000, 7)))
+
+    def largest(f, *args):
+        return Arguments("jacfwd", f, 0, args, {}).largest()
+
+    assert largest(by, X, np.ones((40, 3))) == 120
+    assert largest(lambda w: by(w, matrix), X) == 30
+    assert largest(lambda w: fit.loss(w), X) == 7000
+    assert largest(functools.partial(by, x=np.ones(50)), X) == 50
+    assert largest(cr.grad(fit.loss), X) == 7000

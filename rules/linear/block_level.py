@@ -250,6 +250,11 @@ class BlockLevel(BlocksLevel, TangentLevel):
         traced.block = block if xbar is None else xbar.block + block
         return traced
 
+    def sum_over(self, x: Any, axis: tuple[int, ...]) -> Any:
+        if type(x.block) is not _array:
+            return Level.sum_over(self, x, axis)
+        return self.wrap(np.add.reduce(x.block, axis=tuple([k + 1 for k in axis])))
+
     def _like(self, block: Value, x: Value) -> Any:
         """Return what an elementwise function made of ``x``; an array without axes stays one."""
         if len(shape_of(block)) == 1 and type(x) is BlockArray:

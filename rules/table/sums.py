@@ -14,6 +14,7 @@ import numpy as np
 from ...config.thresholds import FEW_TO_SUM, SHORT_LANES, SPREAD_BY_COPY
 from ..shapes import shape_of
 from ..tangents.project import ProjectForeign, ProjectNumber, Projector
+from ..tracing.level import Traced
 from .structural_zeros import Masked, counts_of, plain_array
 
 _float64 = np.float64
@@ -65,7 +66,8 @@ def unbroadcast(xbar: Any, shape: tuple[int, ...]) -> Any:
     if type(xbar) is np.ndarray:
         summed = sum_over(xbar, axis)
         return summed if summed.shape == shape else summed.reshape(shape)
-    summed = np.sum(xbar, axis=axis)
+    is_traced = isinstance(xbar, Traced)
+    summed = xbar.at_level.sum_over(xbar, axis) if is_traced else np.sum(xbar, axis=axis)
     return summed if shape_of(summed) == shape else np.reshape(summed, shape)
 
 

@@ -97,6 +97,10 @@ class Level(ABC):
         product = ybar if factor is ONE else ybar * factor
         return product if xbar is None else xbar + product
 
+    def sum_over(self, x: Any, axis: tuple[int, ...]) -> Any:
+        """Return ``np.sum(x, axis)`` of an array of this level, where ``axis`` ascends from 0."""
+        return np.sum(x, axis=axis)
+
     def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value | None:
         """Return zeros as an array of this level, for ``add_at``; None where it has none."""
         return None

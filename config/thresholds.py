@@ -40,6 +40,7 @@ LARGE_PIECE = 8  # one of at least this fraction of its array is put into its pl
 # ---- sums, and spreading them: 'network', 'calls: np.sum' ----
 
 SHORT_LANES = 64  # entries that lie together, up to which a product with ones is the faster sum
+FEW_ADDED = 1 << 10  # tangents of what a maximum is taken of, up to which zeros are added to one
 FEW_TO_SUM = 512  # entries, up to which it is not worth the question
 FEW_NUMBERS = 16  # of math.fsum and math.prod, up to which they are added one by one
 SPREAD_BY_COPY = 1 << 10  # entries, up to which a copy is made sooner than a view of one number

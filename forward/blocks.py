@@ -1,8 +1,9 @@
 """Dual numbers that carry a block of directions: one run of a function for many tangents.
 
 The tangent of a number is a vector, that of an array has one axis more, in front. Elementwise rules
-multiply blocks as they stand. All other rules see each block as one tangent, a value of a
-``BlockLevel``, on which their formula for one direction computes all of them.
+multiply blocks as they stand, and so do kinds with a form for blocks (``Kind.push_block``). All
+other rules see each block as one tangent, a value of a ``BlockLevel``, on which their formula for
+one direction computes all of them.
 """
 
 import operator
@@ -33,11 +34,12 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import raised
 from .dual import Dual, DualArray, ForwardLevel
-from .still import Moving, unmarked
+from .still import Moving, is_still, moves_after, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
 _PLAIN = FLOATS_AND_ARRAYS | {int, complex, np.complex128}
+_GIVEN = _PLAIN | {type(None)}  # a bound that was left out
 _SMOOTH = frozenset({FLOAT64, COMPLEX128})
 
 
@@ -88,22 +90,34 @@ class BlockDuals(ForwardLevel):
         if type(y) is _array and y.dtype in _SMOOTH:
             ydot: Any = None
             if kind.linear:
-                ydot = self._linear_shares(kind, args, kwargs, values)
+                ydot = self._linear_shares(kind, args, kwargs, values, y)
             elif type(kind) is ScalarRule:
                 ydot = self._elementwise_shares(kind, args, values, y)
-            if self.fits(y, ydot):
+            else:
+                ydot = self._shares(kind, args, kwargs, values, y)
+            if self.fits(y, ydot.held if type(ydot) is Moving else ydot):
                 return ForwardLevel.dual(self, y, ydot)
+        elif type(y) is _float64:
+            ydot = (self._linear_shares if kind.linear else self._shares)(
+                kind, args, kwargs, values, y
+            )
+            if ydot is ZERO:
+                return y
+            if type(ydot) is _array and ydot.dtype is FLOAT64 and ydot.ndim == 1:
+                return self._number(y, ydot)
         if not takes_stack(f, values):
             return ForwardLevel.apply_kind(self, kind, f, args, kwargs, values, y)
         ydot = kind.push_all([self._stack(x) for x in args], y, values, kwargs)
         return self.wrap(y, self._of_stack(ydot), f)
 
-    def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple) -> Any:
+    def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
         """Sum what a linear kind makes of plain blocks; None where there is something else."""
-        if kind.idles or getattr(kind, "constants", None):
+        if kind.idles or (kwargs and (getattr(kind, "constants", None) or "where" in kwargs)):
             return None
         if len(args) == 1:
             t = args[0].tangent if self.carries(args[0]) else None
+            if type(t) is Moving:
+                return self._moving_share(kind, t, kwargs, values, y)
             return share_in_block(kind, (Block(t),), kwargs) if type(t) is _array else None
         blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
         plain = {*map(type, blocks.values())} == {_array}
@@ -111,6 +125,31 @@ class BlockDuals(ForwardLevel):
             return None
         given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
         return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])
+
+    def _moving_share(self, kind: Kind, t: Moving, kwargs: dict, values: tuple, y: Any) -> Any:
+        """Return what a linear kind of one array makes of a block of which some entries move."""
+        plain = type(values[0]) is type(t.held) is type(t.moves) is _array
+        if not plain or not kind.adds or kind.elementwise:
+            return None
+        ydot = share_in_block(kind, (Block(t.settled()),), kwargs)
+        moves = moves_after(kind, t, values[0].shape, values, kwargs)
+        if type(y) is _array:
+            return Moving(ydot, np.not_equal(moves, 0))
+        return ZERO if is_still(moves) else ydot
+
+    def _shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
+        """Sum what a kind makes of plain blocks; None where it does not, or of something else."""
+        if type(kind).push_block is Kind.push_block or not _GIVEN.issuperset(map(type, values)):
+            return None
+        slots = [x.tangent if self.carries(x) else None for x in args]
+        if not {*map(type, slots)} <= {_array, type(None)}:
+            return None
+        shares = [
+            kind.push_block(i, t, y, values, kwargs) for i, t in enumerate(slots) if t is not None
+        ]
+        if not shares or any(share is None for share in shares):
+            return None
+        return reduce(operator.add, shares)
 
     def _elementwise_shares(self, kind: ScalarRule, args: tuple, values: tuple, y: Any) -> Any:
         """Sum the products of plain blocks and partials; None where there is something else."""
@@ -139,6 +178,9 @@ class BlockDuals(ForwardLevel):
         duals = self.tuple_of_arrays(y, ydot)
         return self.wrap(y, self._of_stack(ydot), f) if duals is None else duals
 
+    def in_rank(self, t: Any, rank: int) -> Any:
+        return aligned(Block(t), rank)
+
     def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return (self.directions.count, *shape)
 
@@ -155,7 +197,8 @@ class BlockDuals(ForwardLevel):
 
     def getitem(self, x: Traced, index: Index) -> Value:
         if not (is_basic(index) and self.live):
-            return call(getitem, (x, index), {})
+            read = self._read_by_array(x, index)
+            return call(getitem, (x, index), {}) if read is None else read
         led = led_index(index)
         if is_draft(x):
             values, tangents = x.memory.draft

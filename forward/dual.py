@@ -5,6 +5,7 @@ shape.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
+from ..rules.table.selection_kind import SelectionRule
 from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.filled import zero_tangent
 from ..rules.tangents.fitting import as_float64_beside
@@ -43,13 +45,13 @@ from ..rules.tangents.zeros import ZERO, ZeroTangent
 from ..rules.tracing.level import ONE, is_traced
 from ..rules.tracing.no_rule import captures_inner, run_body
 from ..rules.tracing.object_arrays import OBJECT
-from ..rules.tracing.operands import is_array, is_basic
+from ..rules.tracing.operands import is_array, is_array_of_indices, is_basic
 from ..rules.tracing.views import (
     is_draft,
     register_view,
     views_of_draft,
 )
-from .still import Moving, pushed, unmarked
+from .still import BOOL, Moving, pushed, unmarked
 from .writes import Dual, DualArray, DualWrites
 
 _float64 = np.float64
@@ -288,13 +290,35 @@ class ForwardLevel(DualWrites):
                 view = self.dual(y, ydot)
                 register_view(view, x, getitem, {"index": index})
                 return view
+        elif (read := self._read_by_array(x, index)) is not None:
+            return read
         return call(getitem, (x, index), {})
+
+    def _read_by_array(self, x: Any, index: Index) -> Any:
+        """Evaluate ``x[index]`` of plain arrays by an array of indices; None for anything else."""
+        known = is_array_of_indices(index) and self.live and getitem in _kinds
+        if (
+            not known
+            or is_draft(x)
+            or type(x.primal) is not _array
+            or type(x.tangent) is not _array
+        ):
+            return None
+        if type(index) is list:
+            with suppress(OverflowError):  # of which NumPy says that it is no index
+                index = np.array(index, np.intp)  # once, for value and tangent
+        y, ydot = x.primal[index], x.tangent[self.led(index)]
+        return ForwardLevel.dual(self, y, ydot) if self.fits(y, ydot) else None
 
     # ---- everything else ----
 
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        if type(kind) is SelectionRule and type(y) is _array:
+            ydot = self._selected(args, values, y)
+            if ydot is not None:
+                return ForwardLevel.dual(self, y, ydot)
         tangents: list[Any] = []
         if kind.joins and type(args[0]) in (list, tuple):
             parts = self.parts_of(args[0])
@@ -315,6 +339,28 @@ class ForwardLevel(DualWrites):
         if not (self.carries(y) or self.carries(ydot)) and ProjectTo(y).holds(ydot):
             return self.dual(y, ydot)
         return self.wrap(y, fit_tangent(ydot, y), f)
+
+    def _selected(self, args: tuple, values: tuple, y: Any) -> Any:
+        """Return what a slot holds for entries selected of plain arrays; None of anything else."""
+        condition, rank = values[0], y.ndim
+        if type(condition) is not _array or condition.dtype is not BOOL or y.dtype is not FLOAT64:
+            return None
+        slots = [x.tangent if self.carries(x) else None for x in args[1:]]
+        held = [0.0 if t is None else self.in_rank(unmarked(t), rank) for t in slots]
+        kinds = {*map(type, held)}
+        if _array not in kinds or not kinds <= {_array, float}:
+            return None
+        ydot = np.where(condition, *held)
+        if not self.fits(y, ydot):
+            return None
+        moves = [t.moves if type(t) is Moving else t is not None for t in slots]
+        if moves[0] is moves[1] is True:
+            return ydot
+        return Moving(ydot, np.where(condition, *moves))
+
+    def in_rank(self, t: Any, rank: int) -> Any:
+        """Return what a slot holds, as that of an array of ``rank`` axes."""
+        return t
 
     def parts_of(self, xs: Any) -> list | None:
         """Return the tangents of numbers and arrays of float64, with zeros; None of others."""

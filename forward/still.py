@@ -108,13 +108,18 @@ def push_moving(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dic
         return fitted(Moving(ydot, np.where(values[0], first, second)), y)
     if type(t) is not Moving or not (kind.linear and kind.adds):
         return ydot
-    moves: Any = t.moves
-    if not kind.elementwise:  # of the imaginary part of real flags nothing would be left
-        flags = counts_of(np.broadcast_to(t.moves, shape_of(t.held)))
-        moves = kind.push(0, flags, None, values, kwargs)
+    moves = moves_after(kind, t, shape_of(t.held), values, kwargs)
     if not is_array(y):
         return ZERO if is_still(moves) else ydot
     return fitted(Moving(ydot, np.not_equal(moves, 0)), y)
+
+
+def moves_after(kind: Kind, t: Moving, shape: tuple[int, ...], values: tuple, kwargs: dict) -> Any:
+    """Return what is 0 where an entry of the result of a linear kind comes from none that moves."""
+    if kind.elementwise:  # of the imaginary part of real flags nothing would be left
+        return t.moves
+    moves = t.moves if shape_of(t.moves) == shape else np.broadcast_to(t.moves, shape)
+    return kind.push(0, counts_of(moves), None, values, kwargs)
 
 
 def pushed(kind: Kind, tangents: list, y: Value, values: tuple, kwargs: dict) -> Any:
@@ -151,4 +156,6 @@ def reduced(kind: ReductionRule, t: Moving, y: Value, values: tuple, kwargs: dic
 
 def is_still(moves: Any) -> bool:
     """Say whether nothing moves; of what is recorded or computed later nobody knows."""
+    if type(moves) is np.float64:
+        return not moves
     return not (isinstance(moves, Traced) or is_lazy(moves)) and not np.any(moves)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..config import AsksForBlocks
 from ..config.thresholds import FEW_NUMBERS_IN_BLOCK, FORWARD_AT_ONCE, FORWARD_IF_SMALL
 from ..config.tracebacks import nameless_door
@@ -24,9 +26,10 @@ from ..rules.linear.jacobians import (
     size_of,
 )
 from ..rules.linear.program import LinearProgram
-from ..rules.shapes import is_lazy
+from ..rules.shapes import FLOATS, is_lazy
+from ..rules.tangents.fitting import as_float64_beside
 from .forward_sweep import push_recording
-from .vjp import Recording, ReverseConfig, value_and_pull
+from .vjp import Recording, ReverseConfig, for_user, value_and_pull
 
 
 class ReverseBlocks(ReverseConfig, AsksForBlocks):
@@ -168,7 +171,15 @@ def _are_few(chosen: Arguments, count: int) -> bool:
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:
+    if type(y) in FLOATS and all(map(_is_real_leaf, leaves(chosen.primals))):
+        gradients = tuple(map(for_user, chosen.primals, pull(as_float64_beside(y, 1.0), True)))
+        return gradients if chosen.several else gradients[0]  # of one number it is the one row
     return arrange(rows(chosen, y, pull), y, chosen.source, transposed=True)
+
+
+def _is_real_leaf(x: Value) -> bool:
+    """Say whether the one row of a leaf is its gradient: of a float, or of an array with axes."""
+    return type(x) in FLOATS or (type(x) is np.ndarray and x.dtype.kind == "f" and x.ndim > 0)
 
 
 def rows(chosen: Arguments, y: Value, pull: Callable) -> list:

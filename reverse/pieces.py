@@ -25,16 +25,17 @@ class Pieces:
     """Cotangents of ``x[index]``, for several basic indices, and the ``rest`` of that of ``x``.
 
     Those at integers are kept by their place, which can be taken out again: ``emptied`` are the
-    places where nothing is left of ``rest``. All places have as many integers.
+    places where nothing is left of ``rest``. All places have as many integers: ``axes``.
     """
 
-    __slots__ = ("emptied", "others", "places", "rest", "sensitive", "space")
+    __slots__ = ("axes", "emptied", "others", "places", "rest", "sensitive", "space")
 
     def __init__(self, space: Projector, sensitive: bool, rest: Any) -> None:
         self.space = space
         # Whether structural zeros matter to the entry of ``x``.
         self.sensitive = sensitive
         self.rest = rest
+        self.axes = 0
         self.places: dict[tuple[int, ...], Any] = {}
         self.emptied: set[tuple[int, ...]] = set()
         self.others: list[tuple[Any, Any]] = []
@@ -96,11 +97,10 @@ class Pieces:
             if not index or not all(isinstance(part, _INTEGERS) for part in index):
                 return None  # of x[()] it is the whole
             place = tuple([part % n for part, n in zip(index, self.space.shape, strict=False)])
-        if place in self.places and not self.emptied:
-            return place  # as nearly always
-        for known in (self.places, self.emptied):
-            if known and len(next(iter(known))) != len(place):
+        if len(place) != self.axes:
+            if self.places or self.emptied:
                 self._gather()
+            self.axes = len(place)
         return place
 
     def _gather(self) -> None:

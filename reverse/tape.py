@@ -349,10 +349,13 @@ class Tape(Engine):
             if class_y is _array and y.dtype.kind in "fc":
                 keep = basic or index is not given
                 options = {"index": index if keep else self.watch.hold(index)}
-                active = [(0, Active(x.position, space_of(held)))]
-                node = KindNode(kind, None, (None,), options, active, self.entries)
-                node.form = y.shape, y.dtype
-                read = self.wrap(y, (node,))
+                read: Any
+                if not draft:
+                    read = self.apply_kind(kind, getitem, (x,), options, (held,), y)
+                else:
+                    active = [(0, Active(x.position, space_of(held)))]
+                    node = KindNode(kind, None, (None,), options, active, self.entries)
+                    read = wrap_output(self, y, node, (x,))
                 if basic:
                     register_view(read, x, getitem, options)
                 return read
@@ -366,6 +369,10 @@ class Tape(Engine):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        if numbers is not None:
+            traced = numbers.record(self, kind, args, kwargs, values, y)
+            if traced is not NotImplemented:
+                return traced
         if len(args) == 1 and isinstance(x := args[0], Traced) and x.at_level is self:
             active = [(0, Active(x.position, space_of(x.primal)))]
         else:

@@ -76,3 +76,14 @@ def tangent_dtype(dtype: np.dtype) -> np.dtype | None:
     if dtype.kind in "fc":
         return dtype
     return FLOAT64 if dtype.kind in "iu" else None
+
+
+def shifted(axis: Any, rank: int) -> Any:
+    """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
+    if type(axis) is int and 0 <= axis < rank:
+        return axis + 1  # as nearly always
+    if isinstance(axis, tuple | list | range):
+        return tuple([shifted(k, rank) for k in axis])
+    if not -rank <= axis < rank:
+        raise np.exceptions.AxisError(axis, rank)
+    return axis % rank + 1

@@ -1,4 +1,4 @@
-/* Calls that are linear in traced arrays, as users write them: options by place and by name.
+/* Calls of traced arrays, as users write them: options by place and by name.
 
    `np.reshape(x, (3, 4))` and `np.sum(x, axis=0)` are bound to the rule as `Kind.bind` does it. */
 
@@ -9,6 +9,69 @@
 #include "linear.h"
 
 /* ---- binding ---- */
+
+static PyTypeObject *REDUCTION_RULE;
+static Py_ssize_t ADAPT_REDUCTION; /* of rules of reductions */
+static Py_ssize_t COUNT;           /* of rules: how many arguments they differentiate */
+static PyObject *KIND;             /* the class of rules */
+static PyObject *bound_by_name;    /* by class of rules, whether calls are bound as those of KIND */
+
+PyDoc_STRVAR(register_kinds_doc,
+"register_kinds(kind, reduction_rule)\n--\n\n"
+"Note the base class of rules, and that of reductions, which adapts its options.");
+
+static PyObject *
+register_kinds(PyObject *module, PyObject *args)
+{
+    PyTypeObject *kind, *reduction;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &kind, &PyType_Type, &reduction)
+        || offset_of(reduction, "adapt", &ADAPT_REDUCTION) < 0
+        || offset_of(kind, "count", &COUNT) < 0 || (bound_by_name = PyDict_New()) == NULL) {
+        return NULL;
+    }
+    Py_INCREF(args);
+    KIND = (PyObject *)kind;
+    REDUCTION_RULE = reduction;
+    Py_RETURN_NONE;
+}
+
+/* Whether two classes have the same attribute; -1 for an error. */
+static int
+have_same(PyObject *a, PyObject *b, const char *name)
+{
+    PyObject *of_a = PyObject_GetAttrString(a, name), *of_b = PyObject_GetAttrString(b, name);
+    int same = of_a == NULL || of_b == NULL ? -1 : of_a == of_b;
+    Py_XDECREF(of_a);
+    Py_XDECREF(of_b);
+    return same;
+}
+
+/* Whether a rule of one argument answers and binds calls as `Kind` does; -1 for an error. */
+static int
+is_bound_by_name(PyObject *kind)
+{
+    PyObject *type = (PyObject *)Py_TYPE(kind);
+    if (bound_by_name == NULL || !PyObject_TypeCheck(kind, (PyTypeObject *)KIND)) {
+        return 0;
+    }
+    PyObject *count = SLOT(kind, COUNT), *known = PyDict_GetItemWithError(bound_by_name, type);
+    if (known == NULL && !PyErr_Occurred()) {
+        int same = have_same(type, KIND, "answer");
+        same = same <= 0 ? same : have_same(type, KIND, "joins");
+        if (same > 0 && Py_TYPE(kind) != REDUCTION_RULE) {
+            same = have_same(type, KIND, "bind");
+        }
+        known = same < 0 ? NULL : same ? Py_True : Py_False;
+        if (known != NULL && PyDict_SetItem(bound_by_name, type, known) < 0) {
+            known = NULL;
+        }
+    }
+    if (known == NULL) {
+        return -1;
+    }
+    return known == Py_True && count != NULL && PyLong_CheckExact(count)
+           && PyLong_AsLong(count) == 1;
+}
 
 /* Options by name, of a call with `count` arrays in front, as `Bound.bind` makes them; UNHANDLED
    where a name is not known, or not taken. */
@@ -54,7 +117,9 @@ bound_options(PyObject *kind, PyObject *args, Py_ssize_t count, PyObject *option
     if (named == NULL || named == UNHANDLED) {
         return named;
     }
-    PyObject *adapt = Py_TYPE(kind) == LINEAR_RULE ? SLOT(kind, ADAPT) : Py_None;
+    PyObject *adapt = Py_TYPE(kind) == LINEAR_RULE      ? SLOT(kind, ADAPT)
+                      : Py_TYPE(kind) == REDUCTION_RULE ? SLOT(kind, ADAPT_REDUCTION)
+                                                        : Py_None;
     if (adapt != NULL && adapt != Py_None && PyDict_GET_SIZE(named) > 0) {
         PyObject *stack[] = {NULL, PyTuple_GET_ITEM(args, 0)};
         Py_SETREF(named, PyObject_VectorcallDict(adapt, stack + 1,
@@ -91,6 +156,39 @@ on_bound(PyObject *f, PyObject *kind, PyObject *level, PyObject *a, PyObject *b,
     return y;
 }
 
+/* Answer a call of a function of one array that is not linear, by its rule: see `Kind.answer`. */
+static PyObject *
+on_array(PyObject *f, PyObject *level, PyObject *a, PyObject *args, PyObject *options)
+{
+    PyObject *table = Py_TYPE(level) == TAPE ? RRULE_KINDS : FRULE_KINDS;
+    PyObject *kind = PyDict_GetItemWithError(table, f);
+    if (kind == NULL) {
+        PyErr_Clear(); /* not hashable */
+        return UNHANDLED;
+    }
+    int known = is_bound_by_name(kind);
+    if (known <= 0) {
+        return known < 0 ? NULL : UNHANDLED;
+    }
+    Py_INCREF(kind);
+    PyObject *bound = PyTuple_GET_SIZE(args) > 1 || PyDict_GET_SIZE(options) > 0
+                          ? bound_options(kind, args, 1, options)
+                          : Py_NewRef(options);
+    PyObject *y = bound;
+    if (bound != NULL && bound != UNHANDLED) {
+        int settings = are_settings(bound);
+        PyObject *given = settings > 0 ? PyTuple_Pack(1, a) : NULL;
+        y = settings == 0 ? UNHANDLED
+            : given == NULL
+                ? NULL
+                : PyObject_CallMethod(kind, "apply", "OOOO", level, f, given, bound);
+        Py_XDECREF(given);
+        Py_DECREF(bound);
+    }
+    Py_DECREF(kind);
+    return y;
+}
+
 /* Answer a call of `f` on traced arrays, of one or two; `args` are these and options by place. */
 static PyObject *
 on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *args, PyObject *options)
@@ -107,7 +205,7 @@ on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *args, PyObject *optio
     Py_ssize_t count = b == NULL ? 1 : 2;
     PyObject *kind = linear_kind_of(f, level, count);
     if (kind == NULL) {
-        return UNHANDLED;
+        return b == NULL ? on_array(f, level, a, args, options) : UNHANDLED;
     }
     PyObject *bound = PyTuple_GET_SIZE(args) > count || PyDict_GET_SIZE(options) > 0
                           ? bound_options(kind, args, count, options)

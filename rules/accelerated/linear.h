@@ -402,22 +402,31 @@ is_usual_setting(PyObject *x)
     return x == Py_None || PyBool_Check(x) || PyLong_CheckExact(x) || PyUnicode_CheckExact(x);
 }
 
-/* Whether all options are settings, which are no arrays and not traced; -1 for an error. */
 static int
-are_settings(PyObject *options)
+are_usual_settings(PyObject *options)
 {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(options, &at, &key, &value);) {
         if (!is_usual_setting(value)) {
-            PyObject *values = PyDict_Values(options);
-            PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);
-            int settings = answer == NULL ? -1 : answer == Py_True; /* an interrupt is no answer */
-            Py_XDECREF(values);
-            Py_XDECREF(answer);
-            return settings;
+            return 0;
         }
     }
     return 1;
+}
+
+/* Whether all options are settings, which are no arrays and not traced; -1 for an error. */
+static int
+are_settings(PyObject *options)
+{
+    if (are_usual_settings(options)) {
+        return 1;
+    }
+    PyObject *values = PyDict_Values(options);
+    PyObject *answer = values == NULL ? NULL : PyObject_CallOneArg(ARE_SETTINGS, values);
+    int settings = answer == NULL ? -1 : answer == Py_True; /* an interrupt is no answer */
+    Py_XDECREF(values);
+    Py_XDECREF(answer);
+    return settings;
 }
 
 /* Whether options may be handed to the function of tangents as they are, and kept; -1 for an

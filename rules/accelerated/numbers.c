@@ -17,6 +17,7 @@
 #include "joins.h"
 #include "line_marks.h"
 #include "memory_pool.h"
+#include "records.h"
 #include "selections.h"
 #include "sweep.h"
 
@@ -357,6 +358,8 @@ static PyMethodDef functions[] = {
     {"to_float", to_float, METH_O, to_float_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
+    {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, record_doc},
+    {"register_kinds", register_kinds, METH_VARARGS, register_kinds_doc},
     {"register_linear", register_linear, METH_VARARGS, register_linear_doc},
     {"register_batches", register_batches, METH_VARARGS, register_batches_doc},
     {"register_blocks", register_blocks, METH_VARARGS, register_blocks_doc},

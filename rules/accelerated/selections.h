@@ -31,7 +31,15 @@ entry_of_selection(const LinearCall *call, PyObject *condition, PyObject *y)
     return entry_of_node(node, made);
 }
 
-/* Answer `f(condition, a, b)` of plain arrays and arrays of a tape; UNHANDLED for all else. */
+/* Whether an operand is a number or an array of float64, which may be traced further out. */
+static int
+is_selected_from(PyObject *x, PyObject *level)
+{
+    return is_float(x) || PyLong_CheckExact(x) || is_float64_array(x)
+           || (is_traced_array(x) && level_of_array(x) != level && array_under(x) != NULL);
+}
+
+/* Answer `f(condition, a, b)` of arrays, and arrays of a tape; UNHANDLED for all else. */
 static PyObject *
 on_selection(PyObject *f, PyObject *args, PyObject *options)
 {
@@ -54,8 +62,7 @@ on_selection(PyObject *f, PyObject *args, PyObject *options)
     PyObject *x = a_active ? SLOT(a, PRIMAL) : a, *z = b_active ? SLOT(b, PRIMAL) : b;
     PyObject *kind = PyDict_GetItemWithError(RRULE_KINDS, f);
     if (kind == NULL || Py_TYPE(kind) != SELECTION_RULE
-        || !(is_float(x) || PyLong_CheckExact(x) || is_float64_array(x))
-        || !(is_float(z) || PyLong_CheckExact(z) || is_float64_array(z))
+        || !is_selected_from(x, level) || !is_selected_from(z, level)
         || (a_active && !is_known(a, level, 1)) || (b_active && !is_known(b, level, 1))) {
         PyErr_Clear();
         return UNHANDLED;
@@ -63,7 +70,7 @@ on_selection(PyObject *f, PyObject *args, PyObject *options)
     /* The tape holds the condition by a function of Python's, in which these might be written to. */
     LinearCall call = {level, kind, f, a, b, Py_NewRef(x), Py_NewRef(z), a_active, b_active, options};
     PyObject *y = PyObject_CallFunctionObjArgs(f, condition, x, z, NULL), *made = UNHANDLED;
-    if (y != NULL && is_float64_array(y)) {
+    if (y != NULL && array_under(y) != NULL && level_of_array(y) != level) {
         made = entry_of_selection(&call, condition, y);
     }
     Py_DECREF(x);

@@ -40,10 +40,11 @@ class Arguments:
         If ``argnums`` is no position of an argument, or an argument cannot be differentiated.
     """
 
-    __slots__ = ("args", "f", "kwargs", "positions", "primals", "several")
+    __slots__ = ("args", "f", "found", "kwargs", "positions", "primals", "several")
 
     def __init__(self, name: str, f: Function, argnums: Any, args: tuple, kwargs: dict) -> None:
         self.f = f
+        self.found = 0  # by ``largest``
         self.positions: tuple[int, ...]
         if type(argnums) is int and 0 <= argnums < len(args):  # as nearly always
             self.several = False
@@ -87,11 +88,13 @@ class Arguments:
         Arrays that ``f`` makes are not known: sizes choose the cheaper of two ways, and both are
         right.
         """
-        f = self.f
-        while hasattr(f, "__wrapped__"):
-            f = f.__wrapped__
-        found = islice(reached((f, self.args, self.kwargs)), REACHED_AT_MOST)
-        return max([1, *[_size_of_array(x) for x, _ in found]])
+        if not self.found:
+            f = self.f
+            while hasattr(f, "__wrapped__"):
+                f = f.__wrapped__
+            all_read = islice(reached((f, self.args, self.kwargs)), REACHED_AT_MOST)
+            self.found = max([1, *[_size_of_array(x) for x, _ in all_read]])
+        return self.found
 
     def function(self) -> Callable:
         """Return ``f`` as a function of the chosen arguments alone."""

@@ -19,7 +19,7 @@ from ...config import MissingRuleError
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
-from ..shapes import dtype_of, shape_of
+from ..shapes import dtype_of, shape_of, shifted
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.funnel import array_of, shown
@@ -71,17 +71,6 @@ class Block:
         columns = np.moveaxis(self.values, 0, -1)
         y = solve(np.reshape(columns, (n, math.prod(rest) * self.count)))
         return np.moveaxis(np.reshape(y, (shape_of(y)[0], *rest, self.count)), -1, 0)
-
-
-def shifted(axis: Any, rank: int) -> Any:
-    """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
-    if type(axis) is int and 0 <= axis < rank:
-        return axis + 1  # as nearly always
-    if isinstance(axis, tuple | list | range):
-        return tuple([shifted(k, rank) for k in axis])
-    if not -rank <= axis < rank:
-        raise np.exceptions.AxisError(axis, rank)
-    return axis % rank + 1
 
 
 LEAVES.add(Block)

@@ -83,6 +83,13 @@ class Kind(Bound):
         """Return the cotangent of argument ``i``, whose tangents are in ``space``."""
         raise NotImplementedError
 
+    def push_block(self, i: int, t: Any, y: Value, args: tuple, kwargs: dict) -> Any:
+        """Return the shares of several tangents of argument ``i``: a plain array, directions first.
+
+        None where ``push`` is to be asked, with a value that stands for all of them.
+        """
+        return None
+
     def push_all(self, tangents: Any, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         """Sum the shares of every argument whose tangent is not zero. ``fit_tangent`` it."""
         ydot: Any = ZERO

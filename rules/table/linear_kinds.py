@@ -134,9 +134,10 @@ class LinearRule(Kind):
             xdot = as_structured(args[0], xdot)  # a list of arrays, with real zeros
         if type(xdot) in (list, tuple) and type(args[0]) in (list, tuple):
             xdot = [_of_flags(x, dot) for x, dot in zip(args[0], xdot, strict=True)]
-        if self.constants:
+        if self.constants and kwargs:
             kwargs = {name: x for name, x in kwargs.items() if name not in self.constants}
-        return self.f(xdot, **kwargs)
+        for_type, quick = self.shortcut
+        return (quick if type(xdot) is for_type else self.f)(xdot, **kwargs)
 
     def pull(
         self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector

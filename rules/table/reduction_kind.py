@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...config import MissingRuleError, RuleConfig
+from ...config.thresholds import FEW_ADDED
 from ..annotations import Function, Tangentlike, Value
-from ..shapes import dtype_of, shape_of
+from ..shapes import dtype_of, shape_of, shifted
 from ..signatures import parameters
 from ..tangents.project import Projector, ProjectTo
 from ..tangents.zeros import NO_TANGENT
@@ -76,6 +77,13 @@ def refuse_real(x: Any, dtype: DTypeLike | None = None, **options: object) -> di
 def shared(t: Any, place: Any, number: Any) -> Any:
     """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
     return np.where(place, t if type(number) is int and number == 1 else t / number, 0)
+
+
+def summed(terms: Any, axis: Any, keepdims: bool, dtype: Any = None) -> Any:
+    """Sum a block of arrays, directions first, over an axis of each, or several; None is all."""
+    rank = terms.ndim - 1
+    axes = tuple(range(1, rank + 1)) if axis is None or not rank else shifted(axis, rank)
+    return np.sum(terms, axis=axes, dtype=dtype, keepdims=keepdims)
 
 
 class ReductionRule(Kind):
@@ -135,6 +143,13 @@ class ReductionRule(Kind):
         terms = self.times(weights, select(self.counted(x, kwargs), xdot))
         keepdims = kwargs.get("keepdims", False)
         return np.sum(terms, axis=axis, dtype=kwargs.get("dtype"), keepdims=keepdims)
+
+    def push_block(self, i: int, t: Any, y: Value, args: tuple, kwargs: dict) -> Any:
+        (x,) = args
+        axis = kwargs.get("axis", self.axis)
+        weights = self.weights_at(x, y, axis, kwargs)
+        terms = self.times(weights, select(self.counted(x, kwargs), t))
+        return summed(terms, axis, kwargs.get("keepdims", False), kwargs.get("dtype"))
 
     def pull(
         self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
@@ -229,9 +244,14 @@ class Choice(Kind):
     def push(self, i: int, xdot: Tangentlike, y: Value, args: tuple, kwargs: dict) -> Tangentlike:
         return self.total(xdot)
 
+    def push_block(self, i: int, t: Any, y: Value, args: tuple, kwargs: dict) -> Any:
+        if self.again is not None:
+            return None
+        return summed(shared(t, *self.even), self.axis, self.keepdims)
+
     def total(self, xdot: Any) -> Any:
         place, number = self.even if self.again is None else self.again.shares
-        plain = type(xdot) is np.ndarray and xdot.ndim
+        plain = type(xdot) is np.ndarray and xdot.ndim and xdot.size > FEW_ADDED
         if plain and type(self.axis) is int and type(number) is int:
             # Taking the one winner of each lane is twice as fast as adding up zeros.
             winner = np.argmax(place, axis=self.axis, keepdims=True)

@@ -18,6 +18,7 @@ from ..containers import LEAVES, Within, children, fold, is_flat
 from ..known_classes import passing
 from ..shapes import FLOAT64, dtype_of, is_foreign_array, shape_of, tangent_dtype
 from ..tracing.level import Traced, value
+from ..tracing.views import bare
 from .fitting import cast, drop_singletons
 from .structural import (
     NO_TANGENT,
@@ -288,8 +289,10 @@ def float64_arrays(shape: tuple[int, ...]) -> ProjectArray:
 
 def space_of(x: Value) -> Projector:
     """Return ``ProjectTo(x)``, for most arrays at once."""
-    if type(x) is _array and x.dtype is FLOAT64 and not ProjectTo.registered:
-        return _ARRAYS.get(x.shape) or float64_arrays(x.shape)
+    if not ProjectTo.registered:
+        plain = x if type(x) is _array else bare(x)  # a traced one takes long to say its shape
+        if type(plain) is _array and plain.dtype is FLOAT64:
+            return _ARRAYS.get(plain.shape) or float64_arrays(plain.shape)
     return ProjectTo(x)
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import chainrules as cr
 import chainrules.numpy as cnp
 from chainrules.reverse import forward_sweep
+from chainrules.rules.containers import iterate_leaves
 from chainrules.rules.engines.arguments import Arguments
 from chainrules.rules.linear import jacobians
 
@@ -298,3 +300,58 @@ def test_the_largest_array_is_looked_for_in_all_that_a_function_can_read():
     assert largest(lambda w: fit.loss(w), X) == 7000
     assert largest(functools.partial(by, x=np.ones(50)), X) == 50
     assert largest(cr.grad(fit.loss), X) == 7000
+
+
+class Pair(NamedTuple):
+    u: object
+    v: object
+
+
+ROW_INPUTS = [
+    *(1.5, np.float32(1.5), np.float64(1.5), 2, np.array(1.5), np.arange(3), np.ones((2, 2))),
+    *(np.zeros(0), np.ones(3, np.float32), np.ones(3)[::2], [1.0, 2, np.ones(2), "name"]),
+    *((np.ones((2, 1)), (1.0, np.array(2.0))), {"a": 1.0, "b": np.ones(2)}, [np.zeros(0), 1.0]),
+    *(Pair(1.0, np.ones(2)), {"w": np.ones((2, 2)), "layers": [np.ones(2), 0.5]}),
+]
+
+
+def sum_of_sines(x, also=()):
+    leaves = [leaf for leaf in iterate_leaves((x, also)) if not isinstance(leaf, str)]
+    return sum((np.sum(np.sin(leaf)) for leaf in leaves), 0.0)
+
+
+def form_of(t):
+    """The classes, dtypes, shapes and numbers of a derivative."""
+    if isinstance(t, tuple | list):
+        return type(t), [form_of(part) for part in t]
+    if isinstance(t, dict):
+        return type(t), {key: form_of(part) for key, part in t.items()}
+    if hasattr(t, "dtype"):
+        return type(t), t.dtype, np.shape(t), np.round(t, 6).tolist()
+    return repr(t)
+
+
+@pytest.mark.parametrize("x", ROW_INPUTS, ids=repr)
+def test_the_row_of_one_number_has_the_form_that_forward_mode_gives_it(x):
+    def both(f, *args, **words):
+        made = [t(f, **words)(*args) for t in (cr.jacfwd, cr.jacrev, cr.jacobian)]
+        assert form_of(made[0]) == form_of(made[1]) == form_of(made[2])
+
+    both(sum_of_sines, x)
+    both(lambda x: np.array([sum_of_sines(x)]), x)
+    if getattr(x, "dtype", None) != np.float32:
+        # A row has the dtype of the number in forward mode, and that of the argument in reverse.
+        both(sum_of_sines, x, np.ones(2), argnums=(0, 1))
+        both(lambda x: np.float64(2.0) * sum_of_sines(x), x)
+        both(lambda x: 1.0 + 0.0 * sum_of_sines(x), x)
+
+
+def test_the_row_of_one_number_may_be_written_to():
+    x = np.ones(3)
+    y = cr.jacrev(lambda a, b: np.sum(a + b), argnums=(0, 1))(x, x)
+    y[0][:] = 7.0
+    np.testing.assert_array_equal(y[1], np.ones(3))
+    kept = np.ones(3)
+    row = cr.jacrev(lambda a: np.dot(kept, a))(x)
+    row += 1
+    np.testing.assert_array_equal(kept, np.ones(3))

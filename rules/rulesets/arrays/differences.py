@@ -174,9 +174,20 @@ def on_plain_grid(fp, x, xp):
 @primitive
 def slope_on_plain_grid(fp, x, xp):
     """The slope of ``np.interp`` at ``x``; to the right of a place of the grid."""
+    if type(x) is type(xp) is type(fp) is np.ndarray:
+        return slope_of_arrays(fp, x, xp)
     at = Bracket(x, xp)
     with np.errstate(invalid="ignore"):  # of infinities outside the grid
         return np.where(at.slope == 0, 0.0, at.slope * (fp[at.after] - fp[at.k]))[()]
+
+
+def slope_of_arrays(fp, x, xp):
+    """``slope_on_plain_grid`` of plain arrays, whose entries need not be read one by one."""
+    k, after = bracket(x, xp)
+    with np.errstate(invalid="ignore"):  # of infinities outside the grid
+        per_step = 1.0 / or_one(xp[after] - xp[k])
+        slope = per_step * (fp[after] - fp[k])
+    return np.where((x < xp[0]) | (x > xp[-1]) | (per_step == 0), 0.0, slope)[()]
 
 
 def on_plain_grid_block(fp, x, xp):
@@ -296,7 +307,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         y = on_plain_grid(fp, x0, xp)
         if x is x0:
             return y
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if type(fp) is np.ndarray:
+                return with_values(slope_on_plain_grid(fp, x0, xp) * x, y)
             return moving_with(y, y + slope_on_plain_grid(fp, x0, xp) * motion(x))
     own = np.interp(*value((*given, left, right, period)))  # first: it says what is wrong
     return with_values(interp_by_pieces(x, xp, fp, left, right, period), own)

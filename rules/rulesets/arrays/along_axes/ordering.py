@@ -9,10 +9,12 @@ import numpy as np
 
 from .....config import LostDerivativeError, defined_at, user_line
 from .... import (
+    Block,
     Kind,
     NoTangent,
     Traced,
     add_kind,
+    aligned,
     array_of,
     composed,
     is_traced,
@@ -63,6 +65,13 @@ def attained(i, y, xs):
     return place, np.add(place & also, place & third, dtype=np.int8) + 1
 
 
+def is_at_no_bound(y, xs):
+    """Say whether each plain result is one of ``xs`` alone: seen by their number, without NaN."""
+    if type(y) is not np.ndarray or np.count_nonzero(np.isnan(y)):
+        return False
+    return sum(np.count_nonzero(x == y) for x in xs) == y.size
+
+
 class ClipRule(Kind):
     """Each entry of ``clip(x, low, high)`` is one of the three, and equal ones share it evenly.
 
@@ -104,6 +113,8 @@ class ClipRule(Kind):
         y = Kind.evaluate(self, clip, xs, kwargs)
         if not isinstance(y, Traced) or not is_traced(y):
             return y
+        if is_at_no_bound(value(y), [value(x) for x in xs if x is not None]):
+            return y
         if not any(has_branch(attained(i, y, xs)[1], y) for i in range(3)):
             return y
         chosen = zip(xs, self.chosen(xs))
@@ -116,6 +127,10 @@ class ClipRule(Kind):
     def push(self, i, xdot, y, xs, kwargs):
         even = attained(i, y, xs)
         return shared(xdot, *(self.chosen(xs)[i] if has_branch(even[1], xs) else even))
+
+    def push_block(self, i, t, y, xs, kwargs):
+        even = attained(i, y, xs)
+        return None if has_branch(even[1], xs) else shared(aligned(Block(t), np.ndim(y)), *even)
 
     def pull(self, i, ybar, y, xs, kwargs, space):
         if xs[i] is None:

@@ -1,9 +1,12 @@
-"""Calls of functions with linear rules, options by place and by name, in each transform, as text.
+"""Calls of linear functions, reductions and functions of matrices, in each transform, as text.
+
+Their options stand by place and by name.
 
 Two processes, one with the accelerator and one without, must say the same: values, derivatives,
 order of memory, aliasing, errors. ``calls_by_place_and_name.py 0 20`` prints one call of 20.
 """
 
+import itertools
 import sys
 import warnings
 
@@ -30,6 +33,36 @@ def calls():
         seen[form] = seen.get(form, 0) + 1
         if seen[form] <= LARGEST:
             yield f, args, kwargs
+
+
+ALONG = [{}, {"axis": 0}, {"axis": -1}, {"axis": None}, {"axis": (0, 1)}, {"axis": 7}]
+ALONG += [{"axis": 1, "keepdims": True}, {"axis": 0, "out": None}, {"keepdims": np._NoValue}]
+MASK = np.array([[True, False, True], [True, True, False]])
+OF_REDUCTIONS = {
+    np.max: [{"initial": 0.5}, {"initial": 0.5, "where": MASK}, {"initial": np._NoValue}],
+    np.min: [{"axis": 1, "initial": 0.0, "where": True}, {"axis": np.int64(1)}],
+    np.nanmax: [], np.nanmin: [{"axis": (1,)}],
+    np.prod: [{"dtype": np.float32}, {"dtype": int}, {"initial": 2.0}, {"where": MASK}],
+    np.nanprod: [{"axis": 1, "dtype": complex}],
+    np.var: [{"ddof": 1}, {"axis": 0, "dtype": float, "ddof": 1}, {"mean": 0.5}, {"correction": 1}],
+    np.std: [{"axis": 1, "ddof": 0.5}, {"where": MASK}, {"axis": 0, "mean": np.zeros((1, 3))}],
+    np.nanvar: [{"ddof": 1}], np.nanstd: [],
+}  # fmt: skip
+OF_MATRICES = [np.linalg.det, np.linalg.inv, np.linalg.slogdet, np.linalg.cholesky, np.linalg.pinv]
+REDUCED = [
+    Dot(s, t) for s in [(2, 3), (3,), (), (0,), (2, 0)] for t in (float, complex, np.float32)
+]
+SQUARE = [
+    Dot(s, t) for s in [(2, 2), (1, 1), (3, 2, 2), (2, 3)] for t in (float, complex, np.float32)
+]
+
+
+def other_calls():
+    """Yield calls of functions that are not linear, of one array."""
+    for f, more in OF_REDUCTIONS.items():
+        for options in (*ALONG, *more):
+            yield from ((f, (x,), options) for x in REDUCED)
+    yield from ((f, (x,), {}) for f in OF_MATRICES for x in SQUARE)
 
 
 def forms(f, args, kwargs):
@@ -70,6 +103,7 @@ def said(y, *derivatives):
     for x in iterate_leaves((y, *derivatives)):
         if isinstance(x, np.ndarray):
             order = (x.flags.c_contiguous, x.flags.f_contiguous) if x is y else ""
+            x = np.where(np.isnan(x), np.nan, x)  # which may have a sign
             words += [x.dtype.str, x.shape, order, hash(x.tobytes())]
         else:
             words += [type(x).__name__, repr(x)]
@@ -115,7 +149,7 @@ def told(f, args, kwargs):
 
 
 def main(share, of):
-    for number, (f, args, kwargs) in enumerate(calls()):
+    for number, (f, args, kwargs) in enumerate(itertools.chain(other_calls(), calls())):
         if number % of == share:
             for given, options in forms(f, args, kwargs):
                 for mode, words in enumerate(told(f, given, options)):

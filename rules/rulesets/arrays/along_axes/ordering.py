@@ -5,6 +5,8 @@ Equal numbers share the derivative evenly, at a bound of ``np.clip`` and in ``np
 at a tie takes the branch of a point beside it: see ``ties``.
 """
 
+import math
+
 import numpy as np
 
 from .....config import LostDerivativeError, defined_at, user_line
@@ -186,16 +188,26 @@ def inverse(order):
     """The permutation that undoes ``order``, in lanes."""
     if type(order) is not np.ndarray:  # of a batch
         return np.argsort(order, axis=-1)
-    y, places = np.empty_like(order), np.arange(order.shape[-1])
-    if order.ndim == 1:
-        y[order] = places
-    else:
-        np.put_along_axis(y, order, np.broadcast_to(places, order.shape), axis=-1)
+    y, places = np.empty(order.shape, order.dtype), np.arange(order.shape[-1])
+    y.reshape(-1)[in_flat(order)] = places
     return y
 
 
+def in_flat(order):
+    """The places in the flat array of those in lanes."""
+    if order.ndim == 1:
+        return order
+    n = order.shape[-1]
+    starts = np.arange(0, order.size, n) if n else np.zeros(math.prod(order.shape[:-1]), int)
+    return order + starts.reshape((*order.shape[:-1], 1))
+
+
 def reordered(lanes, order):
-    return lanes[order] if order.ndim == 1 else np.take_along_axis(lanes, order, axis=-1)
+    if order.ndim == 1:
+        return lanes[order]
+    if type(lanes) is type(order) is np.ndarray and lanes.shape == order.shape:
+        return lanes.reshape(-1)[in_flat(order)]  # np.take_along_axis takes three times as long
+    return np.take_along_axis(lanes, order, axis=-1)
 
 
 def order_of(sort, a, y, options):

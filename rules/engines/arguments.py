@@ -19,11 +19,12 @@ from ...config.tracebacks import trim_traceback
 from ..annotations import Function, Value
 from ..containers import LEAVES, constants, iterate_leaves
 from ..refusals.table import refusal
+from ..shapes import FLOATS_AND_ARRAYS
 from ..signatures import name_of, positional, positional_names
 from ..table.keys import transformed
 from ..tracing.classes.own_arrays import opening
 from ..tracing.conversions import describe
-from ..tracing.reached import reached
+from ..tracing.reached import arrays_read, reached
 from .inputs import is_perturbable_input, taken_input
 
 F = TypeVar("F", bound=Callable)
@@ -92,8 +93,14 @@ class Arguments:
             f = self.f
             while hasattr(f, "__wrapped__"):
                 f = f.__wrapped__
-            all_read = islice(reached((f, self.args, self.kwargs)), REACHED_AT_MOST)
-            self.found = max([1, *[_size_of_array(x) for x, _ in all_read]])
+            given = [*self.args, *self.kwargs.values()]
+            plain = all(type(x) in FLOATS_AND_ARRAYS for x in given)
+            arrays = arrays_read(f) if plain else None
+            if arrays is None:
+                all_read = islice(reached((f, given)), REACHED_AT_MOST)
+                self.found = max([1, *[_size_of_array(x) for x, _ in all_read]])
+            else:
+                self.found = max([1, *[x.size for x in (*given, *arrays) if type(x) is np.ndarray]])
         return self.found
 
     def function(self) -> Callable:

@@ -9,6 +9,9 @@ import types
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
+
+from ...config.thresholds import REACHED_AT_MOST
 from ..containers import LEAVES, children
 from ..signatures import content_of
 
@@ -50,6 +53,41 @@ def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]
             parts = children(x)
             waiting += [] if parts is None else [(part, place) for part in parts.values]
             waiting += [(base, "") for base in cls.__mro__ if _is_users(base)]
+
+
+_NO_ARRAYS = {float, int, bool, str, type(None), np.float64, np.ufunc, type(np.sum), type(len)}
+
+
+def arrays_read(f: Any) -> list[np.ndarray] | None:
+    """Return the arrays that functions read by their variables; None where objects are among these.
+
+    It is the walk ``reached`` of functions that hold numbers, arrays, and other functions alone.
+    """
+    functions, found = [f], []
+    for f in functions:
+        if type(f) is not types.FunctionType or hasattr(f, "__wrapped__"):
+            return None
+        values = [content_of(cell) for cell in f.__closure__ or ()]
+        values += [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+        names = f.__globals__
+        for code in codes_of(f):
+            values += [names[name] for name in code.co_names if name in names]
+        for x in values:
+            cls = type(x)
+            if cls in _NO_ARRAYS:
+                continue
+            if cls is np.ndarray:
+                found.append(x)
+            elif cls is types.FunctionType or cls is types.ModuleType:
+                if not _is_users(x):
+                    continue
+                if cls is types.ModuleType or len(functions) > REACHED_AT_MOST:
+                    return None
+                if not any(x is known for known in functions):
+                    functions.append(x)
+            else:
+                return None
+    return found
 
 
 def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]:

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 from ...config import MissingRuleError, RuleConfig
 from ...config.thresholds import FEW_ADDED
 from ..annotations import Function, Tangentlike, Value
-from ..shapes import dtype_of, shape_of, shifted
+from ..shapes import FLOAT64, dtype_of, shape_of, shifted
 from ..signatures import parameters
 from ..tangents.project import Projector, ProjectTo
 from ..tangents.zeros import NO_TANGENT
@@ -40,8 +40,11 @@ def restore(y: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
     """Give back to ``y`` the axes that a reduction of ``ndim`` axes dropped."""
     if axis is None or keepdims or ndim == 0:
         return y
-    if type(axis) is int and ndim > 1:
-        return y[(slice(None),) * (axis % ndim) + (None,)]  # expand_dims takes far longer
+    if type(axis) is int:  # expand_dims takes far longer
+        if ndim > 1:
+            return y[(slice(None),) * (axis % ndim) + (None,)]
+        if type(y) is np.float64:
+            return np.array([y])
     return np.expand_dims(y, axis)
 
 
@@ -79,7 +82,7 @@ def shared(t: Any, place: Any, number: Any) -> Any:
     return np.where(place, t if type(number) is int and number == 1 else t / number, 0)
 
 
-def summed(terms: Any, axis: Any, keepdims: bool, dtype: Any = None) -> Any:
+def sum_of_block(terms: Any, axis: Any, keepdims: bool, dtype: Any = None) -> Any:
     """Sum a block of arrays, directions first, over an axis of each, or several; None is all."""
     rank = terms.ndim - 1
     axes = tuple(range(1, rank + 1)) if axis is None or not rank else shifted(axis, rank)
@@ -128,7 +131,7 @@ class ReductionRule(Kind):
         """Return the weights of the entries of ``x``."""
         if axis is not None:
             y = restore(y, axis, kwargs.get("keepdims", False), len(shape_of(x)))
-        if not kwargs:
+        if not kwargs or self.asked.isdisjoint(kwargs):
             return self.weights(self.f, x, y, axis)
         asked = {name: option for name, option in kwargs.items() if name in self.asked}
         return self.weights(self.f, x, y, axis, **asked)
@@ -149,7 +152,7 @@ class ReductionRule(Kind):
         axis = kwargs.get("axis", self.axis)
         weights = self.weights_at(x, y, axis, kwargs)
         terms = self.times(weights, select(self.counted(x, kwargs), t))
-        return summed(terms, axis, kwargs.get("keepdims", False), kwargs.get("dtype"))
+        return sum_of_block(terms, axis, kwargs.get("keepdims", False), kwargs.get("dtype"))
 
     def pull(
         self, i: int, ybar: Tangentlike, y: Value, args: tuple, kwargs: dict, space: Projector
@@ -182,8 +185,13 @@ class ReductionRule(Kind):
         if self.again is None:
             return Kind.apply(self, level, f, args, options)
         x = strip(args[0], level)
-        choice, y = self.choice(f, x, options)
-        refuse_objects(f, y)
+        if type(x) is np.ndarray and x.dtype is FLOAT64:  # as nearly always
+            y, axis = self.evaluate(f, (x,), options), options.get("axis", self.axis)
+            even = self.weights_at(x, y, axis, options)
+            choice = Choice(f, even, None, axis, options.get("keepdims", False))
+        else:
+            choice, y = self.choice(f, x, options)
+            refuse_objects(f, y)
         traced = level.apply_kind(choice, f, args, options, (x,), y)
         if may_share(y, (x,)):
             self.tie(traced, f, args, options)
@@ -247,7 +255,7 @@ class Choice(Kind):
     def push_block(self, i: int, t: Any, y: Value, args: tuple, kwargs: dict) -> Any:
         if self.again is not None:
             return None
-        return summed(shared(t, *self.even), self.axis, self.keepdims)
+        return sum_of_block(shared(t, *self.even), self.axis, self.keepdims)
 
     def total(self, xdot: Any) -> Any:
         place, number = self.even if self.again is None else self.again.shares

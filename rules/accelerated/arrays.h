@@ -429,6 +429,23 @@ array_of_one(const Operation *operation, PyObject *x)
     return y == UNHANDLED ? result_of_one(operation, x) : y;
 }
 
+/* The result `y` of traced operands, which it takes over, where that is what is differentiated again;
+   UNHANDLED at a tie. */
+static PyObject *
+unless_branch(PyObject *branch, PyObject *y, PyObject *x, PyObject *z)
+{
+    if (y == NULL || y == UNHANDLED) {
+        return y;
+    }
+    PyObject *chosen = PyObject_CallFunctionObjArgs(branch, y, x, z, NULL);
+    int same = chosen == y;
+    Py_XDECREF(chosen);
+    if (!same) {
+        Py_SETREF(y, chosen == NULL ? NULL : UNHANDLED);
+    }
+    return y;
+}
+
 /* Answer an operation on operands of which one is a traced array; `b` is NULL for one operand. */
 static PyObject *
 on_arrays(const Operation *operation, PyObject *a, PyObject *b)
@@ -457,11 +474,10 @@ on_arrays(const Operation *operation, PyObject *a, PyObject *b)
     /* A write into an operand, by a class of the user's that answers, would free these. */
     Py_INCREF(x);
     Py_XINCREF(z);
-    PyObject *y = UNHANDLED;
+    PyObject *y = b == NULL ? array_of_one(operation, x) : result_of_two(operation, x, z);
     /* At a tie a branch is differentiated again, and not the rule. */
-    if (SLOT(rule, BRANCH) == Py_None
-        || (is_plain(x) && (b == NULL || is_plain(z)))) {
-        y = b == NULL ? array_of_one(operation, x) : result_of_two(operation, x, z);
+    if (SLOT(rule, BRANCH) != Py_None && !(is_plain(x) && (b == NULL || is_plain(z)))) {
+        y = unless_branch(SLOT(rule, BRANCH), y, x, z);
     }
     if (y != NULL && y != UNHANDLED && array_under(y) == NULL) {
         Py_DECREF(y);

@@ -29,7 +29,7 @@ from ... import (
 )
 from ...shapes import FLOATS
 from .quotients import kink, quotient
-from .ties import choice_by, shares_again, shares_of, side_of
+from .ties import choice_by, have_tie, shares_again, shares_of, side_of
 
 LOG_2 = math.log(2)
 LOG_10 = math.log(10)
@@ -121,6 +121,8 @@ def conj_of_sign(_, x):
         return np.conj(np.sign(x) + kink(x, x == 0))
     if number.__class__ in FLOATS:  # recorded ones, too
         return shares_again(side_of(x), 0.0, x) if number == 0 else sign_of(number, -number)
+    if type(number) is np.ndarray and not have_tie(number, 0):
+        return sign_of(number, -number)
     return shares_of(sign_of, x, -x)
 
 
@@ -128,6 +130,8 @@ def abs_branch(y, x):
     number = value(x)
     if number.__class__ in FLOATS:
         return y if number != 0 else 0.0 + side_of(x) * x
+    if type(number) is np.ndarray and not have_tie(number, 0):
+        return y
     return y if np.iscomplexobj(number) else choice_by(larger)(y, x, -x)
 
 

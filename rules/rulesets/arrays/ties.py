@@ -147,11 +147,17 @@ def shares_in_order(share, a, b):
         return share(a, b), share(b, a)
 
 
+def have_tie(x, z):
+    """Say whether numbers, or entries of arrays, are equal; levels are looked through before."""
+    tie = x == z
+    return np.count_nonzero(tie) if type(tie) is np.ndarray else np.any(tie)
+
+
 def shares_of(share, a, b, i=0):
     """``share(a, b)``, or ``share(b, a)`` for 1; differentiated again at a tie, the choice's."""
     x, z = value(a), value(b)
     even = share(z, x) if i else share(x, z)
-    if not is_traced((a, b)) or not np.any(x == z):
+    if not is_traced((a, b)) or not have_tie(x, z):
         return even
     return shares_again(shares_in_order(share, a, b)[i], even, a, b)
 
@@ -169,7 +175,7 @@ def choice_by(share):
     """Return what is differentiated again at a tie: ``y``, with the derivative of the choice."""
 
     def choice(y, a, b):
-        if not np.any(a == b):
+        if not have_tie(value(a), value(b)):
             return y
         of_a, of_b = shares_in_order(share, a, b)
         return moving_with(y, weighed(of_a, motion(a)) + weighed(of_b, motion(b)))

@@ -17,10 +17,10 @@ from ..config import RuleConfig
 from ..rules import ZERO, AbstractZero, Traced, call, frule, getitem
 from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Tangentlike, Value
-from ..rules.containers import LEAVES, map_leaves
+from ..rules.containers import map_leaves
 from ..rules.linear.block_level import BlockLevel
-from ..rules.linear.blocks import Block, aligned, fitted, led_index, share_in_block, takes_stack
-from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS_AND_ARRAYS, shape_of
+from ..rules.linear.blocks import Block, aligned, fitted, led_index, takes_stack
+from ..rules.shapes import COMPLEX128, FLOAT64, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tracing.operands import is_basic
@@ -33,13 +33,12 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from ..rules.tracing.writing import raised
+from .block_shares import PLAIN, share_of_moving, shares_of_blocks
 from .dual import Dual, DualArray, ForwardLevel
-from .still import Moving, is_still, moves_after, unmarked
+from .still import Moving, unmarked
 
 _float64 = np.float64
 _array = np.ndarray
-_PLAIN = FLOATS_AND_ARRAYS | {int, complex, np.complex128}
-_GIVEN = _PLAIN | {type(None)}  # a bound that was left out
 _SMOOTH = frozenset({FLOAT64, COMPLEX128})
 
 
@@ -87,20 +86,16 @@ class BlockDuals(ForwardLevel):
     def apply_kind(
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
+        ydot: Any
         if type(y) is _array and y.dtype in _SMOOTH:
-            ydot: Any = None
-            if kind.linear:
-                ydot = self._linear_shares(kind, args, kwargs, values, y)
-            elif type(kind) is ScalarRule:
+            if type(kind) is ScalarRule:
                 ydot = self._elementwise_shares(kind, args, values, y)
             else:
                 ydot = self._shares(kind, args, kwargs, values, y)
             if self.fits(y, ydot.held if type(ydot) is Moving else ydot):
                 return ForwardLevel.dual(self, y, ydot)
         elif type(y) is _float64:
-            ydot = (self._linear_shares if kind.linear else self._shares)(
-                kind, args, kwargs, values, y
-            )
+            ydot = self._shares(kind, args, kwargs, values, y)
             if ydot is ZERO:
                 return y
             if type(ydot) is _array and ydot.dtype is FLOAT64 and ydot.ndim == 1:
@@ -110,56 +105,22 @@ class BlockDuals(ForwardLevel):
         ydot = kind.push_all([self._stack(x) for x in args], y, values, kwargs)
         return self.wrap(y, self._of_stack(ydot), f)
 
-    def _linear_shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
-        """Sum what a linear kind makes of plain blocks; None where there is something else."""
-        if kind.idles or (kwargs and (getattr(kind, "constants", None) or "where" in kwargs)):
-            return None
-        if len(args) == 1:
-            t = args[0].tangent if self.carries(args[0]) else None
-            if type(t) is Moving:
-                return self._moving_share(kind, t, kwargs, values, y)
-            return share_in_block(kind, (Block(t),), kwargs) if type(t) is _array else None
-        blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
-        plain = {*map(type, blocks.values())} == {_array}
-        if not (plain and LEAVES.issuperset(map(type, args))):
-            return None
-        given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
-        return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])
-
-    def _moving_share(self, kind: Kind, t: Moving, kwargs: dict, values: tuple, y: Any) -> Any:
-        """Return what a linear kind of one array makes of a block of which some entries move."""
-        plain = type(values[0]) is type(t.held) is type(t.moves) is _array
-        if not plain or not kind.adds or kind.elementwise:
-            return None
-        ydot = share_in_block(kind, (Block(t.settled()),), kwargs)
-        moves = moves_after(kind, t, values[0].shape, values, kwargs)
-        if type(y) is _array:
-            return Moving(ydot, np.not_equal(moves, 0))
-        return ZERO if is_still(moves) else ydot
-
     def _shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
-        """Sum what a kind makes of plain blocks; None where it does not, or of something else."""
-        if type(kind).push_block is Kind.push_block or not _GIVEN.issuperset(map(type, values)):
-            return None
-        slots = [x.tangent if self.carries(x) else None for x in args]
-        if not {*map(type, slots)} <= {_array, type(None)}:
-            return None
-        shares = [
-            kind.push_block(i, t, y, values, kwargs) for i, t in enumerate(slots) if t is not None
-        ]
-        if not shares or any(share is None for share in shares):
-            return None
-        return reduce(operator.add, shares)
+        """Return the tangent by the kind's form for plain blocks; None where it has none."""
+        blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
+        if len(args) == 1 and type(blocks.get(0)) is Moving:
+            return share_of_moving(kind, blocks[0], values, kwargs, y)
+        return shares_of_blocks(kind, blocks, values, kwargs, y)
 
     def _elementwise_shares(self, kind: ScalarRule, args: tuple, values: tuple, y: Any) -> Any:
         """Sum the products of plain blocks and partials; None where there is something else."""
-        if not _PLAIN.issuperset(map(type, values)):
+        if not PLAIN.issuperset(map(type, values)):
             return None
         values, rank, shares = kind.operands(values, y), y.ndim, []
         for i, x in enumerate(args):
             if self.carries(x):
                 partial = kind.partial(i, y, values)
-                if type(x.tangent) is not _array or type(partial) not in _PLAIN:
+                if type(x.tangent) is not _array or type(partial) not in PLAIN:
                     return None
                 shares.append(aligned(Block(x.tangent), rank) * partial)
         ydot = reduce(operator.add, shares)

@@ -28,6 +28,7 @@ READ = 6  # (a, index, shape, None, None, None)  a float64 read from an array by
 BROADCAST = 8
 
 ELEMENTWISE = (OF_NUMBER, OF_NUMBERS)
+OF_NUMBERS_ALONE = (OF_NUMBER, OF_NUMBERS, READ)
 OF_TWO = (OF_NUMBERS, OF_ARRAYS)
 ON_ARRAYS = (OF_ARRAY, OF_ARRAYS)
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..config import StrongZeros
 from ..config.numpy_warnings import replays
 from ..config.thresholds import LARGEST_BLOCK, WRITTEN_INTO
+from ..forward.block_shares import shares_of_blocks
 from ..forward.blocks import block_laid_out, write_block
 from ..forward.still import Moving, pushed, unmarked
 from ..rules import AbstractZero, unthunk
@@ -271,6 +272,9 @@ class ForwardSweep:
     # ---- by the kind of a call ----
 
     def _by_kind(self, node: KindNode) -> Any:
+        ydot = self._by_blocks(node)
+        if ydot is not None:
+            return ydot
         given: list[Any] = [ZERO] * max(len(node.args), 1 + node.active[-1][0])
         for k, active in node.active:
             given[k] = self._argument(active)
@@ -280,6 +284,21 @@ class ForwardSweep:
         if type(ydot) is Moving:
             return Moving(self._block(ydot.held), ydot.moves)
         return self._block(space(fit_tangent(ydot, y)))
+
+    def _by_blocks(self, node: KindNode) -> Any:
+        """Push plain blocks by the kind's form for them; None where it has none."""
+        found = {i: self.tangents[active.parent] for i, active in node.active}
+        if any(active.parts is not None for _, active in node.active):
+            return None
+        blocks = {i: t for i, t in found.items() if t is not None}
+        ydot = shares_of_blocks(node.kind, blocks, node.args, node.kwargs, node.y)
+        if type(ydot) is not _array:
+            return None
+        space = space_at(node.form)
+        whole = (self.directions.count, *getattr(space, "shape", ()))
+        if ydot.shape != whole or ydot.dtype != space.dtype:
+            return None
+        return self.directions.wrap(ydot).block  # which it is not, where it is too large
 
     def _has_pushforward(self, node: Any) -> bool:
         pair = type(node) is RuleNode and type(node.pullback.function) is PairPullback

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..config import AsksForBlocks
-from ..config.thresholds import FEW_NUMBERS_IN_BLOCK, FORWARD_AT_ONCE, FORWARD_IF_SMALL
+from ..config.thresholds import (
+    ARRAY_IN_NUMBERS,
+    FEW_NUMBERS_IN_BLOCK,
+    FORWARD_AT_ONCE,
+    FORWARD_IF_SMALL,
+    ROWS_OF_ARRAYS,
+    ROWS_OF_NUMBERS,
+)
 from ..config.tracebacks import nameless_door
 from ..forward.jacfwd import forward_jacobian, sparse_forward_jacobian
 from ..rules.annotations import P, Value
@@ -28,6 +35,7 @@ from ..rules.linear.jacobians import (
 from ..rules.linear.program import LinearProgram
 from ..rules.shapes import FLOATS, is_lazy
 from ..rules.tangents.fitting import as_float64_beside
+from .entries import OF_NUMBERS_ALONE
 from .forward_sweep import push_recording
 from .vjp import Recording, ReverseConfig, for_user, value_and_pull
 
@@ -184,8 +192,22 @@ def _is_real_leaf(x: Value) -> bool:
 
 def rows(chosen: Arguments, y: Value, pull: Callable) -> list:
     """Return the cotangents of the chosen leaves, for all unit cotangents of ``y`` in a row."""
-    pulled = partial(pull, last=False)
-    return pull_all(pulled, y, chosen.primals, Directions(leaves(y)))
+    pulled, directions = partial(pull, last=False), Directions(leaves(y))
+    return pull_all(pulled, y, chosen.primals, directions, _are_few_rows(pull, directions.count))
+
+
+def _are_few_rows(pull: Callable, count: int) -> bool:
+    """Say whether ``count`` sweeps back cost less than one with a block of cotangents.
+
+    A block makes an array of each number. What an entry of each kind costs was measured.
+    """
+    recording = getattr(pull, "__self__", None)
+    if type(recording) is not Recording or count > ROWS_OF_NUMBERS:
+        return False
+    entries = recording.tape.recorded
+    numbers = sum(map(OF_NUMBERS_ALONE.__contains__, map(len, entries)))
+    arrays = ARRAY_IN_NUMBERS * (len(entries) - recording.inputs - numbers)
+    return count * (numbers + arrays) <= ROWS_OF_NUMBERS * numbers + ROWS_OF_ARRAYS * arrays
 
 
 def _sparse_reverse_jacobian(chosen: Arguments, y: Value, pull: Callable, known: dict) -> Any:

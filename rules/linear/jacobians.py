@@ -235,10 +235,10 @@ def push_all(
     return y, _values_of_blocks(level, leaves(y), tangent_leaves(y, ydot))
 
 
-def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
+def pull_all(pull: Callable, y: Value, x: Value, directions: Any, one_by_one: bool = False) -> list:
     """Return an array ``(directions, *shape)`` for each leaf of ``x``: what ``pull`` makes of them.
 
-    ``pull`` takes cotangents of ``y`` to those of ``x``.
+    ``pull`` takes cotangents of ``y`` to those of ``x``: a block of them, or ``one_by_one``.
     """
 
     def apply(ybars: list) -> list:
@@ -247,9 +247,13 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any) -> list:
     def pull_block(level: BlockLevel, ybars: list) -> list:
         return _values_of_blocks(level, leaves(x), apply(list(map(level.of, ybars))))
 
-    if directions.count == 1:
-        pairs = zip(leaves(x), apply(directions.single(0)), strict=True)
-        return [np.expand_dims(array_of(as_structured(part, xbar)), 0) for part, xbar in pairs]
+    if directions.count == 1 or (one_by_one and directions.count):
+        rows = [apply(directions.single(k)) for k in range(directions.count)]
+        columns = zip(leaves(x), zip(*rows, strict=True), strict=True)
+        return [
+            np.stack([array_of(as_structured(part, xbar)) for xbar in xbars])
+            for part, xbars in columns
+        ]
     if any(map(is_lazy, directions.sources)):
         return run_program(recorded(pull, y, x), directions, leaves(x))
     return in_blocks(pull_block, directions, LARGEST_PULLED)

@@ -141,7 +141,10 @@ BOOL = np.dtype(bool)
 
 # Attributes that the class of numbers has not: by these pint tells classes of arrays.
 OF_INSTANCES = frozenset({"ndim"})
-_UNSET = frozenset({"base_and_path", "memory", "primal", "at_level"})  # until they are needed
+# Slots until they are needed, and what NumPy asks each entry of a list for.
+_UNSET = frozenset({
+    "base_and_path", "memory", "primal", "at_level", "__array_interface__", "__array_struct__",
+})  # fmt: skip
 
 
 class TracedNumber(Traced):

@@ -75,6 +75,10 @@ def as_object_array(x: Any, cls: type = np.ndarray, of_python: bool = False) -> 
     It is Python's where NumPy was asked for objects, as ``x.astype(object)`` has them.
     """
     many = type(x).writable
+    if not many and cls is np.ndarray and not of_python:
+        array = np.empty((), object)
+        array[()] = x
+        return array
     plain: Any = value(x) if many else 0.0
     recorded = isinstance(plain, Traced)
     if recorded:  # it says how it lies, and its numbers are not looked at

@@ -249,10 +249,9 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any, one_by_one: bo
 
     if directions.count == 1 or (one_by_one and directions.count):
         rows = [apply(directions.single(k)) for k in range(directions.count)]
-        columns = zip(leaves(x), zip(*rows, strict=True), strict=True)
+        parts = zip(leaves(x), zip(*rows, strict=True), strict=True)
         return [
-            np.stack([array_of(as_structured(part, xbar)) for xbar in xbars])
-            for part, xbars in columns
+            np.stack([array_of(as_structured(p, xbar)) for xbar in xbars]) for p, xbars in parts
         ]
     if any(map(is_lazy, directions.sources)):
         return run_program(recorded(pull, y, x), directions, leaves(x))

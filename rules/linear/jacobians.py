@@ -238,7 +238,7 @@ def push_all(
 def pull_all(pull: Callable, y: Value, x: Value, directions: Any, one_by_one: bool = False) -> list:
     """Return an array ``(directions, *shape)`` for each leaf of ``x``: what ``pull`` makes of them.
 
-    ``pull`` takes cotangents of ``y`` to those of ``x``: a block of them, or ``one_by_one``.
+    ``pull`` takes cotangents of ``y`` to those of ``x``: a block of them, or ``singly``.
     """
 
     def apply(ybars: list) -> list:
@@ -247,7 +247,7 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any, one_by_one: bo
     def pull_block(level: BlockLevel, ybars: list) -> list:
         return _values_of_blocks(level, leaves(x), apply(list(map(level.of, ybars))))
 
-    if directions.count == 1 or (one_by_one and directions.count):
+    if directions.count == 1 or (singly and directions.count):
         rows = [apply(directions.single(k)) for k in range(directions.count)]
         parts = zip(leaves(x), zip(*rows, strict=True), strict=True)
         return [

@@ -235,7 +235,7 @@ def push_all(
     return y, _values_of_blocks(level, leaves(y), tangent_leaves(y, ydot))
 
 
-def pull_all(pull: Callable, y: Value, x: Value, directions: Any, one_by_one: bool = False) -> list:
+def pull_all(pull: Callable, y: Value, x: Value, directions: Any, singly: bool = False) -> list:
     """Return an array ``(directions, *shape)`` for each leaf of ``x``: what ``pull`` makes of them.
 
     ``pull`` takes cotangents of ``y`` to those of ``x``: a block of them, or ``singly``.
@@ -249,10 +249,8 @@ def pull_all(pull: Callable, y: Value, x: Value, directions: Any, one_by_one: bo
 
     if directions.count == 1 or (singly and directions.count):
         rows = [apply(directions.single(k)) for k in range(directions.count)]
-        parts = zip(leaves(x), zip(*rows, strict=True), strict=True)
-        return [
-            np.stack([array_of(as_structured(p, xbar)) for xbar in xbars]) for p, xbars in parts
-        ]
+        pairs = zip(leaves(x), zip(*rows, strict=True), strict=True)
+        return [np.stack([array_of(as_structured(p, row)) for row in rows]) for p, rows in pairs]
     if any(map(is_lazy, directions.sources)):
         return run_program(recorded(pull, y, x), directions, leaves(x))
     return in_blocks(pull_block, directions, LARGEST_PULLED)

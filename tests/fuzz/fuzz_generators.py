@@ -78,6 +78,7 @@ QUICK = {
     "orders": 13,
     "modules": 10,
     "mirrors": 150,
+    "pairs": 2,
     "dask": 4,
     "xarray": 3,
     "dtypes of scipy": 20,

@@ -42,7 +42,7 @@ def nested(program):
     f, exact = made(names, adopted), features.plain(*names)
     for x in pairs.POINTS[:2]:
         curved = not DERIVATIVES & set(names)
-        checks = pairs.checks(f, exact, x, first=True, curved=curved, deep=not curved)
+        checks = pairs.checks(f, exact, x, first=True, curved=curved, deep=not curved, both=True)
         for mode, run, right in checks:
             try:
                 found = attempt(mode, run)

@@ -47,7 +47,7 @@ def test_random_programs_to_the_bit(seeds):
 
 
 @accelerated
-@pytest.mark.parametrize(("share", "of"), [(0, 40), pytest.param(1, 4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("share", "of"), [(0, 40), pytest.param(1, 2, marks=pytest.mark.slow)])
 def test_options_by_place_and_by_name(share, of):
     program = HERE / "calls_by_place_and_name.py"
     with_it, without = (in_another_process(switch, program, share, of) for switch in "10")

@@ -18,6 +18,7 @@ from .still import Moving, is_still, moves_after
 
 _array = np.ndarray
 PLAIN = FLOATS_AND_ARRAYS | {int, complex, np.complex128}
+_BESIDE = PLAIN | {str}  # the subscripts of einsum
 _GIVEN = PLAIN | {type(None)}  # a bound that was left out
 
 
@@ -28,6 +29,8 @@ def shares_of_blocks(
 
     ``values`` are the arguments, None for those that the kind does not look at.
     """
+    if not kind.linear and type(kind).push_block is Kind.push_block:
+        return None  # it has no form
     if not blocks or {*map(type, blocks.values())} != {_array}:
         return None
     if kind.linear:
@@ -36,11 +39,11 @@ def shares_of_blocks(
         if len(values) == 1:
             return share_in_block(kind, (Block(blocks[0]),), kwargs)
         others = [x for i, x in enumerate(values) if i not in blocks or len(blocks) > 1]
-        if not PLAIN.issuperset(map(type, others)):
+        if not _BESIDE.issuperset(map(type, others)):
             return None
         given = [(*values[:i], Block(t), *values[i + 1 :]) for i, t in blocks.items()]
         return reduce(operator.add, [share_in_block(kind, each, kwargs) for each in given])
-    if type(kind).push_block is Kind.push_block or not _GIVEN.issuperset(map(type, values)):
+    if not _GIVEN.issuperset(map(type, values)):
         return None
     shares = [kind.push_block(i, t, y, values, kwargs) for i, t in blocks.items()]
     return None if any(share is None for share in shares) else reduce(operator.add, shares)

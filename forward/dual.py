@@ -51,7 +51,7 @@ from ..rules.tracing.views import (
     register_view,
     views_of_draft,
 )
-from .still import BOOL, Moving, pushed, unmarked
+from .still import BOOL, Moving, moves_of, pushed, unmarked
 from .writes import Dual, DualArray, DualWrites
 
 _float64 = np.float64
@@ -345,15 +345,15 @@ class ForwardLevel(DualWrites):
         condition, rank = values[0], y.ndim
         if type(condition) is not _array or condition.dtype is not BOOL or y.dtype is not FLOAT64:
             return None
-        slots = [x.tangent if self.carries(x) else None for x in args[1:]]
-        held = [0.0 if t is None else self.in_rank(unmarked(t), rank) for t in slots]
+        slots = [x.tangent if self.carries(x) else ZERO for x in args[1:]]
+        held = [0.0 if t is ZERO else self.in_rank(unmarked(t), rank) for t in slots]
         kinds = {*map(type, held)}
         if _array not in kinds or not kinds <= {_array, float}:
             return None
         ydot = np.where(condition, *held)
         if not self.fits(y, ydot):
             return None
-        moves = [t.moves if type(t) is Moving else t is not None for t in slots]
+        moves = list(map(moves_of, slots))
         if moves[0] is moves[1] is True:
             return ydot
         return Moving(ydot, np.where(condition, *moves))

@@ -287,9 +287,9 @@ class ForwardSweep:
 
     def _by_blocks(self, node: KindNode) -> Any:
         """Push plain blocks by the kind's form for them; None where it has none."""
-        found = {i: self.tangents[active.parent] for i, active in node.active}
         if any(active.parts is not None for _, active in node.active):
             return None
+        found = {i: self.tangents[active.parent] for i, active in node.active}
         blocks = {i: t for i, t in found.items() if t is not None}
         ydot = shares_of_blocks(node.kind, blocks, node.args, node.kwargs, node.y)
         if type(ydot) is not _array:

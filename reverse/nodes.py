@@ -99,8 +99,6 @@ class KindNode(CallNode):
         ):
             for i, active in self.active:
                 xbar = kind.pull(i, ybar, self.y, self.args, self.kwargs, active.space)
-                if type(xbar) is Masked and not active.is_sensitive(cotangents.entries):
-                    xbar = xbar.value  # nobody asks what is a zero
                 if type(xbar) is ndarray and active.space.holds(xbar):  # as nearly always
                     cotangents.add(active.parent, xbar)
                 else:

@@ -20,12 +20,11 @@ from .linear.blocks import (
     pushes_stacks,
     rank_of,
     run_on_block,
-    shifted,
     spread,
 )
 from .linear.jacobians import gradient_via_ad, jacobian_via_ad
 from .linear.patterns import Pattern, matrix, number, pattern_rule, refuse_too_many, run_on_pattern
-from .shapes import dtype_of, is_foreign_array, is_lazy, shape_of
+from .shapes import dtype_of, is_foreign_array, is_lazy, shape_of, shifted
 from .signatures import name_of, positional_names
 from .table import acceleration as _acceleration
 from .table import strong_zeros as _strong_zeros

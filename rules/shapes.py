@@ -78,6 +78,14 @@ def tangent_dtype(dtype: np.dtype) -> np.dtype | None:
     return FLOAT64 if dtype.kind in "iu" else None
 
 
+def axes_in_block(axis: Any, rank: int) -> Any:
+    """Return where an axis of values of ``rank`` axes, or each of several, is in a block of them.
+
+    None is all. Where NumPy takes axis 0 of a number, that stands for all of its axes, too.
+    """
+    return tuple(range(1, rank + 1)) if axis is None or rank == 0 else shifted(axis, rank)
+
+
 def shifted(axis: Any, rank: int) -> Any:
     """Return where an axis, or each of several, is in a block of values of ``rank`` axes."""
     if type(axis) is int and 0 <= axis < rank:

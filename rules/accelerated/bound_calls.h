@@ -109,10 +109,13 @@ named_options(PyObject *kind, PyObject *args, Py_ssize_t count, PyObject *option
     return named;
 }
 
-/* The options that a rule makes of a call's, by `LinearRule.bind`; UNHANDLED as above. */
+/* The options that a rule makes of a call's, by its `bind`; UNHANDLED as above. */
 static PyObject *
 bound_options(PyObject *kind, PyObject *args, Py_ssize_t count, PyObject *options)
 {
+    if (PyTuple_GET_SIZE(args) <= count && PyDict_GET_SIZE(options) == 0) {
+        return Py_NewRef(options);
+    }
     PyObject *named = named_options(kind, args, count, options);
     if (named == NULL || named == UNHANDLED) {
         return named;
@@ -156,42 +159,21 @@ on_bound(PyObject *f, PyObject *kind, PyObject *level, PyObject *a, PyObject *b,
     return y;
 }
 
-/* Answer a call of a function of one array that is not linear, by its rule: see `Kind.answer`. */
+/* Answer a call of one array by a rule that is not linear, with options that were bound: see
+   `Kind.answer`. */
 static PyObject *
-on_array(PyObject *f, PyObject *level, PyObject *a, PyObject *args, PyObject *options)
+by_kind(PyObject *f, PyObject *kind, PyObject *level, PyObject *a, PyObject *options)
 {
-    PyObject *table = Py_TYPE(level) == TAPE ? RRULE_KINDS : FRULE_KINDS;
-    PyObject *kind = PyDict_GetItemWithError(table, f);
-    if (kind == NULL) {
-        PyErr_Clear(); /* not hashable */
-        return UNHANDLED;
+    int settings = are_settings(options);
+    if (settings <= 0) {
+        return settings < 0 ? NULL : UNHANDLED;
     }
-    int known = is_bound_by_name(kind);
-    if (known <= 0) {
-        return known < 0 ? NULL : UNHANDLED;
-    }
-    Py_INCREF(kind);
-    PyObject *bound = PyTuple_GET_SIZE(args) > 1 || PyDict_GET_SIZE(options) > 0
-                          ? bound_options(kind, args, 1, options)
-                          : Py_NewRef(options);
-    PyObject *y = bound;
-    if (bound != NULL && bound != UNHANDLED) {
-        int settings = are_settings(bound);
-        PyObject *given = settings > 0 ? PyTuple_Pack(1, a) : NULL;
-        y = settings == 0 ? UNHANDLED
-            : given == NULL
-                ? NULL
-                : PyObject_CallMethod(kind, "apply", "OOOO", level, f, given, bound);
-        Py_XDECREF(given);
-        Py_DECREF(bound);
-    }
-    Py_DECREF(kind);
-    return y;
+    return PyObject_CallMethod(kind, "apply", "OO(O)O", level, f, a, options);
 }
 
 /* Answer a call of `f` on traced arrays, of one or two; `args` are these and options by place. */
 static PyObject *
-on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *args, PyObject *options)
+on_traced(PyObject *f, PyObject *a, PyObject *b, PyObject *args, PyObject *options)
 {
     PyObject *level = inner(level_of_array(a), b == NULL ? NULL : level_of_array(b));
     if (level == NULL || !is_accelerated(level) || !is_open(level)
@@ -203,16 +185,17 @@ on_linear(PyObject *f, PyObject *a, PyObject *b, PyObject *args, PyObject *optio
         return NULL;
     }
     Py_ssize_t count = b == NULL ? 1 : 2;
-    PyObject *kind = linear_kind_of(f, level, count);
+    PyObject *kind = kind_of(f, level);
     if (kind == NULL) {
-        return b == NULL ? on_array(f, level, a, args, options) : UNHANDLED;
+        return UNHANDLED;
     }
-    PyObject *bound = PyTuple_GET_SIZE(args) > count || PyDict_GET_SIZE(options) > 0
-                          ? bound_options(kind, args, count, options)
-                          : Py_NewRef(options);
+    int linear = is_linear(kind, count), known = linear || b != NULL ? linear : is_bound_by_name(kind);
+    PyObject *bound = known < 0    ? NULL
+                      : known == 0 ? UNHANDLED
+                                   : bound_options(kind, args, count, options);
     PyObject *y = bound;
     if (bound != NULL && bound != UNHANDLED) {
-        y = on_bound(f, kind, level, a, b, bound);
+        y = linear ? on_bound(f, kind, level, a, b, bound) : by_kind(f, kind, level, a, bound);
         Py_DECREF(bound);
     }
     Py_DECREF(kind);
@@ -232,7 +215,7 @@ on_all(PyObject *f, PyObject *args, PyObject *options)
         b = settled(PyTuple_GET_ITEM(args, 1));
     }
     return is_traced_array(a) || (b != NULL && is_traced_array(b))
-               ? on_linear(f, a, b, args, options)
+               ? on_traced(f, a, b, args, options)
                : UNHANDLED;
 }
 

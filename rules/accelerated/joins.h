@@ -135,7 +135,7 @@ joined(PyObject *numbers)
     }
     PyObject *traced = NULL;
     if (Py_TYPE(level) == TAPE) {
-        PyObject *kind = linear_kind_of(STACK, level, 1), *options = PyDict_New();
+        PyObject *kind = linear_kind_of(STACK, level), *options = PyDict_New();
         traced = UNHANDLED;
         if (kind != NULL && options != NULL && array_under(y) != NULL) {
             traced = traced_array(level, Py_NewRef(y),

@@ -373,17 +373,33 @@ result_of_call(const LinearCall *call)
 
 /* ---- what is asked of a call ---- */
 
-/* The rule of a function of `count` arguments at a level; NULL where it is not applied here. */
+/* The rule of a function at a level; NULL where it has none that is a kind. */
 static PyObject *
-linear_kind_of(PyObject *f, PyObject *level, int count)
+kind_of(PyObject *f, PyObject *level)
 {
     PyObject *table = Py_TYPE(level) == TAPE ? RRULE_KINDS : FRULE_KINDS;
     PyObject *kind = PyDict_GetItemWithError(table, f);
-    int known = kind != NULL
-                && (count == 1 ? Py_TYPE(kind) == LINEAR_RULE && SLOT(kind, IDLES) == Py_False
-                               : Py_TYPE(kind) == BILINEAR_RULE);
     PyErr_Clear(); /* not hashable */
-    return known ? Py_NewRef(kind) : NULL;
+    return Py_XNewRef(kind);
+}
+
+/* Whether a rule is that of a function which is linear in one array, or in each of two. */
+static int
+is_linear(PyObject *kind, Py_ssize_t count)
+{
+    return count == 1 ? Py_TYPE(kind) == LINEAR_RULE && SLOT(kind, IDLES) == Py_False
+                      : Py_TYPE(kind) == BILINEAR_RULE;
+}
+
+/* The rule of a function of one array, or of a list of them; NULL where it is not applied here. */
+static PyObject *
+linear_kind_of(PyObject *f, PyObject *level)
+{
+    PyObject *kind = kind_of(f, level);
+    if (kind != NULL && !is_linear(kind, 1)) {
+        Py_CLEAR(kind);
+    }
+    return kind;
 }
 
 /* Whether a value is what most settings are: None, a truth, an int, a name, a shape. */

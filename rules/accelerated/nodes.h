@@ -99,14 +99,13 @@ is_space_of_float64(PyObject *space)
            && ((PyArray_Descr *)SLOT(space, NUMBER_DTYPE))->type_num == NPY_DOUBLE;
 }
 
-/* (i, Active) of an argument. */
+/* (i, Active) of an argument `a`, of value `x`. */
 static PyObject *
 active_argument(int i, PyObject *a, PyObject *x)
 {
-    /* The space of an array that is traced further out is that of the plain one. */
+    /* The space of what is traced further out is that of the plain array or number. */
     PyArrayObject *array = array_under(x);
-    PyObject *active = new_active(SLOT(a, POSITION_IN_ARRAY),
-                                  array == NULL ? x : (PyObject *)array);
+    PyObject *active = new_active(followed(a), array == NULL ? number_under(x) : (PyObject *)array);
     return active == NULL ? NULL : untracked(Py_BuildValue("(iN)", i, active));
 }
 

@@ -50,7 +50,7 @@ on_two(const Operation *operation, PyObject *a, PyObject *b)
             || (nothing == NULL && (nothing = PyTuple_New(0)) == NULL)) {
             return NULL;
         }
-        y = on_linear(operation->f, a, b, nothing, none);
+        y = on_traced(operation->f, a, b, nothing, none);
     }
     return y;
 }

@@ -263,7 +263,7 @@ join_arrays(PyObject *f, PyObject *args, PyObject *options)
         || (Py_TYPE(level) == BLOCK_DUALS && SHARE_IN_BLOCK == NULL)) {
         return UNHANDLED;
     }
-    PyObject *kind = linear_kind_of(f, level, 1);
+    PyObject *kind = linear_kind_of(f, level);
     if (kind == NULL) {
         return UNHANDLED;
     }

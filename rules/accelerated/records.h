@@ -41,17 +41,6 @@ is_kept_as_it_is(PyObject *x)
     return x == Py_None || is_float(x) || PyLong_CheckExact(x) || PyBool_Check(x);
 }
 
-/* Append (i, Active) to the list of active arguments. -1 for an error. */
-static int
-append_active(PyObject *active, Py_ssize_t i, PyObject *parent, PyObject *x)
-{
-    PyObject *one = new_active(parent, x);
-    PyObject *pair = one == NULL ? NULL : untracked(Py_BuildValue("(nN)", i, one));
-    int done = pair == NULL ? -1 : PyList_Append(active, pair);
-    Py_XDECREF(pair);
-    return done;
-}
-
 /* The list of active arguments, as `find_all_active` makes it; UNHANDLED where there are others
    than known ones. `arrays` counts what a tape has to hold: arrays, and what is traced elsewhere. */
 static PyObject *
@@ -60,18 +49,19 @@ all_active(PyObject *tape, PyObject *args, int *arrays)
     PyObject *active = PyList_New(0);
     for (Py_ssize_t i = 0; active != NULL && i < PyTuple_GET_SIZE(args); i++) {
         PyObject *a = PyTuple_GET_ITEM(args, i);
-        int done = 0;
-        PyObject *level = is_traced_array(a) ? level_of_array(a) : level_of(a), *plain = NULL;
-        if (level == tape) { /* its space is that of the plain value, where it is traced further out */
-            PyObject *held = SLOT(a, PRIMAL);
-            plain = held == NULL || !is_known(a, tape, 1) ? NULL
-                    : is_traced_array(a)                  ? (PyObject *)array_under(held)
-                                                          : number_under(held);
-            if (plain == NULL || !(PyArray_CheckExact(plain) || is_float(plain))) {
+        PyObject *level = is_traced_array(a) ? level_of_array(a) : level_of(a);
+        if (level == tape) {
+            PyObject *x = SLOT(a, PRIMAL);
+            if (x == NULL || !is_known(a, tape, 1)
+                || !(is_traced_array(a) ? array_under(x) != NULL : is_float_under(x))) {
                 Py_DECREF(active);
                 return UNHANDLED;
             }
-            done = append_active(active, i, followed(a), plain);
+            PyObject *one = active_argument((int)i, a, x);
+            if (one == NULL || PyList_Append(active, one) < 0) {
+                Py_CLEAR(active);
+            }
+            Py_XDECREF(one);
         }
         else if (level != NULL || PyArray_CheckExact(a)) {
             *arrays += 1;
@@ -79,9 +69,6 @@ all_active(PyObject *tape, PyObject *args, int *arrays)
         else if (!is_kept_as_it_is(a)) {
             Py_DECREF(active);
             return UNHANDLED;
-        }
-        if (done < 0) {
-            Py_CLEAR(active);
         }
     }
     if (active != NULL && PyList_GET_SIZE(active) == 0) {

@@ -19,7 +19,7 @@ from ...config import MissingRuleError
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, children, iterate_leaves, map_leaves
-from ..shapes import dtype_of, shape_of, shifted
+from ..shapes import axes_in_block, dtype_of, shape_of
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
 from ..tracing.funnel import array_of, shown
@@ -61,9 +61,7 @@ class Block:
 
         Where NumPy takes axis 0 of a number, that stands for all of its axes, too.
         """
-        if axis is None or self.rank == 0:
-            return tuple(range(1, self.rank + 1))
-        return shifted(axis, self.rank)
+        return axes_in_block(axis, self.rank)
 
     def in_columns(self, solve: Callable) -> Any:
         """Call a solver of linear systems once, with the vectors or columns of all directions."""

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 from ...config import MissingRuleError, RuleConfig
 from ...config.thresholds import FEW_ADDED
 from ..annotations import Function, Tangentlike, Value
-from ..shapes import FLOAT64, dtype_of, shape_of, shifted
+from ..shapes import axes_in_block, dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.project import Projector, ProjectTo
 from ..tangents.zeros import NO_TANGENT
@@ -84,8 +84,7 @@ def shared(t: Any, place: Any, number: Any) -> Any:
 
 def sum_of_block(terms: Any, axis: Any, keepdims: bool, dtype: Any = None) -> Any:
     """Sum a block of arrays, directions first, over an axis of each, or several; None is all."""
-    rank = terms.ndim - 1
-    axes = tuple(range(1, rank + 1)) if axis is None or not rank else shifted(axis, rank)
+    axes = axes_in_block(axis, terms.ndim - 1)
     return np.sum(terms, axis=axes, dtype=dtype, keepdims=keepdims)
 
 
@@ -185,13 +184,8 @@ class ReductionRule(Kind):
         if self.again is None:
             return Kind.apply(self, level, f, args, options)
         x = strip(args[0], level)
-        if type(x) is np.ndarray and x.dtype is FLOAT64:  # as nearly always
-            y, axis = self.evaluate(f, (x,), options), options.get("axis", self.axis)
-            even = self.weights_at(x, y, axis, options)
-            choice = Choice(f, even, None, axis, options.get("keepdims", False))
-        else:
-            choice, y = self.choice(f, x, options)
-            refuse_objects(f, y)
+        choice, y = self.choice(f, x, options)
+        refuse_objects(f, y)
         traced = level.apply_kind(choice, f, args, options, (x,), y)
         if may_share(y, (x,)):
             self.tie(traced, f, args, options)

@@ -67,12 +67,7 @@ def arrays_read(f: Any) -> list[np.ndarray] | None:
     for f in functions:
         if type(f) is not types.FunctionType or hasattr(f, "__wrapped__"):
             return None
-        values = [content_of(cell) for cell in f.__closure__ or ()]
-        values += [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
-        names = f.__globals__
-        for code in codes_of(f):
-            values += [names[name] for name in code.co_names if name in names]
-        for x in values:
+        for x, _ in variables_of(f, ""):
             cls = type(x)
             if cls in _NO_ARRAYS:
                 continue

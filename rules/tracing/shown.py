@@ -74,18 +74,20 @@ def as_object_array(x: Any, cls: type = np.ndarray, of_python: bool = False) -> 
 
     It is Python's where NumPy was asked for objects, as ``x.astype(object)`` has them.
     """
-    many = type(x).writable
-    if not many and cls is np.ndarray and not of_python:
-        array = np.empty((), object)
-        array[()] = x
+    if not type(x).writable:
+        array: Any = np.ndarray.__new__(cls, (), object)
+        array[()] = _as_entry(x, of_python)
         return array
-    plain: Any = value(x) if many else 0.0
+    plain: Any = value(x)
     recorded = isinstance(plain, Traced)
     if recorded:  # it says how it lies, and its numbers are not looked at
         array = laid_out(np.empty(np.shape(plain), object), axes_of(plain)).view(cls)
     else:
         array = np.empty_like(np.asarray(plain).view(cls), object)
     for index in np.ndindex(array.shape):
-        entry = x[index] if many else x
-        array[index] = entry.item() if of_python and entry.dtype is FLOAT64 else entry
+        array[index] = _as_entry(x[index], of_python)
     return array
+
+
+def _as_entry(number: Any, of_python: bool) -> Any:
+    return number.item() if of_python and number.dtype is FLOAT64 else number

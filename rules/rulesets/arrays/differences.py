@@ -1,5 +1,7 @@
 """Differences, slopes and areas of sampled functions, and interpolation between samples."""
 
+import functools
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -159,10 +161,14 @@ class Bracket:
 
     def __init__(self, x, xp):
         self.k, self.after = bracket(x, xp)
-        start = getitem(xp, self.k)
-        outside = (x < xp[0]) | (x > xp[-1])
-        self.slope = np.where(outside, 0.0, 1.0 / or_one(getitem(xp, self.after) - start))
-        self.part = self.slope * np.where(outside, 0.0, x - start)
+        self.x, self.start = x, getitem(xp, self.k)
+        self.outside = (x < xp[0]) | (x > xp[-1])
+        per_step = 1.0 / or_one(getitem(xp, self.after) - self.start)
+        self.slope = np.where(self.outside, 0.0, per_step)
+
+    @functools.cached_property
+    def part(self):
+        return self.slope * np.where(self.outside, 0.0, self.x - self.start)
 
 
 @primitive
@@ -174,20 +180,9 @@ def on_plain_grid(fp, x, xp):
 @primitive
 def slope_on_plain_grid(fp, x, xp):
     """The slope of ``np.interp`` at ``x``; to the right of a place of the grid."""
-    if type(x) is type(xp) is type(fp) is np.ndarray:
-        return slope_of_arrays(fp, x, xp)
-    at = Bracket(x, xp)
     with np.errstate(invalid="ignore"):  # of infinities outside the grid
+        at = Bracket(x, xp)
         return np.where(at.slope == 0, 0.0, at.slope * (fp[at.after] - fp[at.k]))[()]
-
-
-def slope_of_arrays(fp, x, xp):
-    """``slope_on_plain_grid`` of plain arrays, whose entries need not be read one by one."""
-    k, after = bracket(x, xp)
-    with np.errstate(invalid="ignore"):  # of infinities outside the grid
-        per_step = 1.0 / or_one(xp[after] - xp[k])
-        slope = per_step * (fp[after] - fp[k])
-    return np.where((x < xp[0]) | (x > xp[-1]) | (per_step == 0), 0.0, slope)[()]
 
 
 def on_plain_grid_block(fp, x, xp):

@@ -220,7 +220,7 @@ def std_weights(std, x, y, axis, ddof=0, where=True, mean=None, correction=None)
 def winners(extreme, x, y, axis, where=True, initial=None):
     """Return the mask of the entries of ``x`` equal to ``y``, and their number in each result."""
     attained = x == y if where is True else (x == y) & where
-    lazy = type(attained) is not np.ndarray and is_lazy(attained)  # of which nothing is looked at
+    lazy = is_lazy(attained)  # of which nothing is looked at
     if axis is None and not lazy:
         number = int(np.count_nonzero(attained))  # which leaves float32 as it is
     elif not lazy and has_one_each(attained, y, where, initial):

@@ -3,7 +3,7 @@
 #ifndef CHAINRULES_JOINS_H
 #define CHAINRULES_JOINS_H
 
-#include "actives.h"
+#include "parts.h"
 
 /* The innermost level among numbers that may be joined here, borrowed; NULL where one may not. */
 static PyObject *
@@ -63,36 +63,156 @@ array_of_floats(PyObject *numbers)
     return array;
 }
 
-/* A block of the tangents of an array, of those of its numbers; zeros for None. */
+/* The innermost level among blocks, borrowed; NULL for plain ones, UNHANDLED where one is neither. */
+static PyObject *
+level_of_blocks(PyObject *blocks)
+{
+    PyObject *level = NULL;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(blocks); i++) {
+        PyObject *block = PyList_GET_ITEM(blocks, i);
+        if (is_traced_array(block)) {
+            level = inner(level, level_of_array(block));
+            if (level == NULL) {
+                return UNHANDLED;
+            }
+        }
+        else if (block != Py_None && !is_float64_array(block)) {
+            return UNHANDLED;
+        }
+    }
+    return level == NULL || (is_accelerated(level) && is_open(level)) ? level : UNHANDLED;
+}
+
+/* The first block that is no None, borrowed. */
+static PyObject *
+first_block(PyObject *blocks)
+{
+    Py_ssize_t i = 0;
+    while (i < PyList_GET_SIZE(blocks) && PyList_GET_ITEM(blocks, i) == Py_None) {
+        i++;
+    }
+    return i < PyList_GET_SIZE(blocks) ? PyList_GET_ITEM(blocks, i) : NULL;
+}
+
+/* Plain arrays of one shape along a new last axis; zeros for None. */
+static PyObject *
+block_of_plain_blocks(PyObject *blocks)
+{
+    PyArrayObject *first = (PyArrayObject *)first_block(blocks);
+    if (first == NULL) {
+        return UNHANDLED;
+    }
+    int rank = PyArray_NDIM(first);
+    npy_intp shape[MOST_AXES + 1], count = PyList_GET_SIZE(blocks);
+    memcpy(shape, PyArray_DIMS(first), rank * sizeof(npy_intp));
+    shape[rank] = count;
+    PyObject *array = PyArray_ZEROS(rank + 1, shape, NPY_DOUBLE, 0);
+    for (npy_intp i = 0; array != NULL && i < count; i++) {
+        PyObject *block = PyList_GET_ITEM(blocks, i);
+        if (block == Py_None) {
+            continue;
+        }
+        if (PyArray_NDIM((PyArrayObject *)block) != rank
+            || !PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)block), shape, rank)) {
+            Py_DECREF(array);
+            return UNHANDLED;
+        }
+        double *to = (double *)PyArray_DATA((PyArrayObject *)array) + i;
+        if (rank == 1) { /* as most are, which may be a column of another array */
+            const char *from = PyArray_BYTES((PyArrayObject *)block);
+            npy_intp step = PyArray_STRIDE((PyArrayObject *)block, 0);
+            for (npy_intp k = 0; k < shape[0]; k++) {
+                to[k * count] = AT(from, step, k);
+            }
+            continue;
+        }
+        PyObject *given = PyArray_FROM_OTF(block, NPY_DOUBLE, NPY_ARRAY_CARRAY_RO);
+        if (given == NULL) {
+            Py_CLEAR(array);
+            break;
+        }
+        const double *from = (const double *)PyArray_DATA((PyArrayObject *)given);
+        for (npy_intp k = 0; k < PyArray_SIZE((PyArrayObject *)given); k++) {
+            to[k * count] = from[k];
+        }
+        Py_DECREF(given);
+    }
+    return array;
+}
+
+/* Blocks of which some are on a tape, along a new last axis. */
+static PyObject *
+block_on_tape(PyObject *blocks, PyObject *tape)
+{
+    PyObject *kind = linear_kind_of(STACK, tape);
+    PyArrayObject *first = array_under(first_block(blocks));
+    if (kind == NULL || first == NULL) {
+        Py_XDECREF(kind);
+        return UNHANDLED;
+    }
+    PyObject *options = Py_BuildValue("{si}", "axis", PyArray_NDIM(first));
+    PyObject *parts = options == NULL ? NULL : PyList_New(0), *y = NULL;
+    for (Py_ssize_t i = 0; parts != NULL && i < PyList_GET_SIZE(blocks); i++) {
+        PyObject *block = PyList_GET_ITEM(blocks, i);
+        block = block == Py_None ? zeros_like((PyObject *)first) : Py_NewRef(block);
+        if (block == NULL || PyList_Append(parts, block) < 0) {
+            Py_CLEAR(parts);
+        }
+        Py_XDECREF(block);
+    }
+    if (parts != NULL) {
+        y = join_on_tape(STACK, parts, options, tape, kind);
+    }
+    Py_XDECREF(parts);
+    Py_XDECREF(options);
+    Py_DECREF(kind);
+    return y;
+}
+
+/* What blocks of `level` hold in a slot; of others themselves, or None instead. */
+static PyObject *
+slots_of_blocks(PyObject *blocks, PyObject *level, Py_ssize_t slot, PyObject *instead)
+{
+    PyObject *held = PyList_New(PyList_GET_SIZE(blocks));
+    for (Py_ssize_t i = 0; held != NULL && i < PyList_GET_SIZE(blocks); i++) {
+        PyObject *block = PyList_GET_ITEM(blocks, i), *part = instead == NULL ? block : instead;
+        if (is_traced_array(block) && level_of_array(block) == level) {
+            part = SLOT(block, slot);
+        }
+        PyList_SET_ITEM(held, i, Py_NewRef(part == NULL ? Py_Ellipsis : part)); /* not known here */
+    }
+    return held;
+}
+
+/* The tangents of an array, of those of its numbers along a new last axis; zeros for None.
+
+   Those of an inner level may be traced further out: then value and tangents are joined alike. */
 static PyObject *
 block_of_blocks(PyObject *blocks)
 {
-    npy_intp shape[2] = {-1, PyList_GET_SIZE(blocks)};
-    for (npy_intp i = 0; i < shape[1]; i++) {
-        PyObject *block = PyList_GET_ITEM(blocks, i);
-        if (block == Py_None) {
-            continue;
-        }
-        npy_intp size = is_block(block) ? PyArray_DIM((PyArrayObject *)block, 0) : -1;
-        if (size < 0 || (shape[0] >= 0 && size != shape[0])) {
-            return UNHANDLED;
-        }
-        shape[0] = size;
+    PyObject *level = level_of_blocks(blocks);
+    if (level == NULL) {
+        return block_of_plain_blocks(blocks);
     }
-    PyObject *array = PyArray_ZEROS(2, shape, NPY_DOUBLE, 0);
-    for (npy_intp i = 0; array != NULL && i < shape[1]; i++) {
-        PyObject *block = PyList_GET_ITEM(blocks, i);
-        if (block == Py_None) {
-            continue;
-        }
-        const char *from = PyArray_BYTES((PyArrayObject *)block);
-        npy_intp step = PyArray_STRIDE((PyArrayObject *)block, 0);
-        double *to = (double *)PyArray_DATA((PyArrayObject *)array) + i;
-        for (npy_intp k = 0; k < shape[0]; k++) {
-            to[k * shape[1]] = AT(from, step, k);
-        }
+    if (level == UNHANDLED || Py_TYPE(level) == TAPE) {
+        return level == UNHANDLED ? UNHANDLED : block_on_tape(blocks, level);
     }
-    return array;
+    PyObject *primals = slots_of_blocks(blocks, level, PRIMAL, NULL);
+    PyObject *tangents = slots_of_blocks(blocks, level, TANGENT_OF_ARRAY, Py_None);
+    PyObject *y = NULL, *ydot = NULL;
+    if (primals != NULL && tangents != NULL) {
+        y = block_of_blocks(primals);
+        ydot = y == NULL || y == UNHANDLED ? y : block_of_blocks(tangents);
+    }
+    Py_XDECREF(primals);
+    Py_XDECREF(tangents);
+    if (ydot == NULL || ydot == UNHANDLED) {
+        if (y != UNHANDLED) {
+            Py_XDECREF(y);
+        }
+        return ydot;
+    }
+    return new_traced_array(DUAL_ARRAY, level, y, TANGENT_OF_ARRAY, ydot);
 }
 
 static PyObject *joined(PyObject *numbers);

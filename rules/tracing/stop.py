@@ -35,6 +35,8 @@ def value(x: Value) -> Any:
     >>> cr.grad(lambda x: x * cr.value(x))(3.0)
     3.0
     """
+    if isinstance(x, Traced):  # as nearly always
+        return _copied_value(x)
     y = replaced(_copied_value, x)
     convert = of_libraries.get(type(y))
     return y if convert is None or innermost((y,)) is not None else convert(y)

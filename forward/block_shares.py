@@ -49,6 +49,13 @@ def shares_of_blocks(
     return None if any(share is None for share in shares) else reduce(operator.add, shares)
 
 
+def share_of_parts(kind: Kind, parts: list | None, kwargs: dict) -> Any:
+    """Return what a join makes of ``parts``, blocks and zeros; None where it does not."""
+    if parts is None or not _is_plain_call(kind, kwargs):
+        return None
+    return share_in_block(kind, (parts,), kwargs)
+
+
 def share_of_moving(kind: Kind, t: Moving, values: tuple, kwargs: dict, y: Any) -> Any:
     """Return what a linear kind of one array makes of a block of which some entries move."""
     plain = len(values) == 1 and type(values[0]) is type(t.held) is type(t.moves) is _array

@@ -31,7 +31,7 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS, shape_of
+from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS, TRUTHS, shape_of
 from ..rules.signatures import RuleSignature, name_of
 from ..rules.table.kinds import Kind
 from ..rules.table.pullback import fit_tangent
@@ -343,12 +343,13 @@ class ForwardLevel(DualWrites):
     def _selected(self, args: tuple, values: tuple, y: Any) -> Any:
         """Return what a slot holds for entries selected of plain arrays; None of anything else."""
         condition, rank = values[0], y.ndim
-        if type(condition) is not _array or condition.dtype is not BOOL or y.dtype is not FLOAT64:
+        flags = condition.dtype is BOOL if type(condition) is _array else type(condition) in TRUTHS
+        if not flags or y.dtype is not FLOAT64:
             return None
         slots = [x.tangent if self.carries(x) else ZERO for x in args[1:]]
         held = [0.0 if t is ZERO else self.in_rank(unmarked(t), rank) for t in slots]
         kinds = {*map(type, held)}
-        if _array not in kinds or not kinds <= {_array, float}:
+        if kinds == {float} or not kinds <= {_array, float, _float64}:
             return None
         ydot = np.where(condition, *held)
         if not self.fits(y, ydot):

@@ -14,6 +14,7 @@ from .annotations import Value
 
 FLOAT64, OBJECT = np.dtype(np.float64), np.dtype(object)
 FLOATS = frozenset({float, np.float64})
+TRUTHS = frozenset({bool, np.bool_})
 FLOATS_AND_ARRAYS = FLOATS | {np.ndarray}
 COMPLEX128 = np.dtype(np.complex128)
 _BY_TYPE: dict[type, np.dtype] = {

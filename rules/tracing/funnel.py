@@ -286,7 +286,7 @@ def _beside_floats(parts: list) -> list:
 def _stack(x: Value) -> Any:
     if not isinstance(x, list | tuple):
         return x
-    parts = [_stack(part) for part in x]
+    parts = [_stack(part) if isinstance(part, list | tuple) else part for part in x]
     if innermost(parts) is None:
         return np.array(parts)
     y = np.stack(_beside_floats(parts))

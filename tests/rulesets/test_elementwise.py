@@ -262,6 +262,28 @@ def test_mixed_second_derivative_of_power_at_exponent_zero():
     assert cr.grad(cr.grad(np.power, 1))(2.0, 0.0) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("p", [-1.0, 0.0, 1.0, 2.0, 2.5])
+@pytest.mark.parametrize("x", [0.5, 2.0])
+@pytest.mark.parametrize("kind", [float, np.array], ids=name)
+def test_powers_of_two_levels(kind, x, p):
+    def derivative(order):
+        f = np.power
+        for argnum in order:
+            f = (cr.grad if argnum else cr.jacfwd)(f, argnum)
+        return f(kind(x), kind(p))
+
+    log = math.log(x)
+    expected = {
+        (0, 1): x ** (p - 1) * (1 + p * log),
+        (1, 1): x**p * log**2,
+        (0, 0, 1): x ** (p - 2) * (2 * p - 1 + p * (p - 1) * log),
+        (1, 0, 1): x ** (p - 1) * log * (2 + p * log),
+    }
+    for order, value in expected.items():
+        assert derivative(order) == pytest.approx(value, rel=1e-12, abs=1e-14)
+        assert derivative(order[::-1]) == pytest.approx(value, rel=1e-12, abs=1e-14)
+
+
 @pytest.mark.parametrize("f", [np.maximum, np.minimum, np.fmax, np.fmin], ids=name)
 def test_ties_share_evenly(f):
     assert [0.5, 0.5] == [float(bar) for bar in cr.grad(f, (0, 1))(1.0, 1.0)]

@@ -172,6 +172,9 @@ scalar_rule(np.fabs, conj_of_sign, branch=abs_branch)
 def power_in_base(_, x, p):
     if type(p) in (float, int) and p != 0:
         return p * x if p == 2 else p * x ** (p - 1)  # most powers are squares
+    number = value(p)
+    if type(number) in FLOATS and number != 0:
+        return p * x ** (p - 1)
     return slope_of_power(x, p)
 
 
@@ -190,7 +193,8 @@ def power_in_exponent(y, x, p):
     Below 0 a real power exists for whole exponents only, and the real part of the logarithm
     is what joins them.
     """
-    if (type(x) is float or type(x) is np.float64) and x > 0:
+    number = value(x)
+    if type(number) in FLOATS and number > 0:
         return y * np.log(x)  # as nearly always: 2.0 ** p
     base = on_the_plane(x) if np.iscomplexobj(y) else np.abs(x)
     log = np.log(np.where(x == 0, 1, base))

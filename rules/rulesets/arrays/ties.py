@@ -32,6 +32,7 @@ from ... import (
     value,
     with_values,
 )
+from ...shapes import TRUTHS
 
 
 def steady(t, number):
@@ -150,14 +151,16 @@ def shares_in_order(share, a, b):
 def have_tie(x, z):
     """Say whether numbers, or entries of arrays, are equal; levels are looked through before."""
     tie = x == z
-    return np.count_nonzero(tie) if type(tie) is np.ndarray else np.any(tie)
+    if type(tie) is np.ndarray:
+        return np.count_nonzero(tie)
+    return tie if type(tie) in TRUTHS else np.any(tie)
 
 
 def shares_of(share, a, b, i=0):
     """``share(a, b)``, or ``share(b, a)`` for 1; differentiated again at a tie, the choice's."""
     x, z = value(a), value(b)
     even = share(z, x) if i else share(x, z)
-    if not is_traced((a, b)) or not have_tie(x, z):
+    if (x is a and z is b) or not have_tie(x, z) or not is_traced((a, b)):
         return even
     return shares_again(shares_in_order(share, a, b)[i], even, a, b)
 

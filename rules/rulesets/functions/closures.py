@@ -33,7 +33,7 @@ from ... import (
     rrule,
     value,
 )
-from ...containers import LEAVES, Children, registered
+from ...containers import Children, registered
 from ...signatures import content_of
 from .places import filled, in_tuples
 
@@ -162,19 +162,18 @@ def is_of_an_engine(x: Any) -> bool:
 
 def has_rules(f: Any) -> bool:
     """Say whether rules are found by the identity of ``f``, which a copy would not have."""
-    if is_primitive(f):
-        return True
-    return frule.methods_of(f) is not None or rrule.methods_of(f) is not None
+    tables = frule, rrule
+    return is_primitive(f) or any(table.methods_of(f) is not None for table in tables)
 
 
 def held_in(x: Any) -> tuple:
     """Return what a function or a container holds."""
-    if isinstance(x, Traced) or (type(x) in LEAVES and type(x) is not types.FunctionType):
+    if isinstance(x, Traced) or type(x) is np.ndarray:
         return ()
     if isinstance(x, types.FunctionType):
         if has_rules(x):
             return ()
-        cells = map(content_of, x.__closure__ or ())
+        cells = [content_of(cell) for cell in x.__closure__ or ()]
         return (*cells, *filter(None, (x.__defaults__, x.__kwdefaults__)))
     if isinstance(x, functools.partial):
         return x.func, x.args, x.keywords

@@ -405,16 +405,12 @@ class Tape(Engine):
         return wrap_output(self, y, RuleNode(pullback, plain_f, active, self.entries), (f, *args))
 
 
-class Forgetful(Tape):
-    """A tape for the value alone: what is traced by it is known to be so, and leads nowhere."""
-
-    __slots__ = ()
-
-    def __init__(self, config: RuleConfig) -> None:
-        super().__init__(config)
-        self.entries = DISCARDED
-        self.watch = Unwatched()
+def forgetful(config: RuleConfig) -> Tape:
+    """Return a tape for the value alone: what it traces is known to be so, and leads nowhere."""
+    tape = Tape(config)
+    tape.entries, tape.watch = DISCARDED, Unwatched()
+    return tape
 
 
 if numbers is not None:
-    numbers.register_tape(Tape, EntryNumber, EntryArray)
+    numbers.register_tape(Tape, EntryNumber, EntryArray, DISCARDED)

@@ -42,7 +42,7 @@ from ..rules.tracing.views import for_receiver
 from .cotangents import own
 from .named_entries import pullback_under_way
 from .sweep import sweep
-from .tape import Forgetful, Tape
+from .tape import Tape, forgetful
 from .watched import new_tape
 
 
@@ -74,7 +74,7 @@ class ReverseConfig(RuleConfig, HasReverseMode, HasForwardsMode, FollowsPython):
     def value_via_ad(self, f: Function, *args: object, **kwargs: object) -> Any:
         """Evaluate ``f`` on a tape that keeps nothing."""
         answer = rrule(self, f, *args, **kwargs)
-        return Recording(Forgetful(self), f, args, kwargs).y if answer is None else answer[0]
+        return Recording(forgetful(self), f, args, kwargs).y if answer is None else answer[0]
 
     def frule_via_ad(
         self, tangents: tuple, f: Function, *args: object, **kwargs: object

@@ -96,6 +96,9 @@ list_parts(PyObject *tape, PyObject *parts, PyObject *found, PyObject *spaces, i
 static PyObject *
 entry_of_parts(PyObject *tape, PyObject *kind, PyObject *parts, PyObject *options, PyObject *y)
 {
+    if (keeps_nothing(tape)) {
+        return no_entry();
+    }
     PyObject *found = PyList_New(0), *spaces = PyList_New(0), *active = NULL;
     int plain = 0, sensitive = -1;
     if (found != NULL && spaces != NULL) {

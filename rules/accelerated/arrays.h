@@ -349,6 +349,9 @@ static PyObject *
 entry_of_arrays(PyObject *tape, PyObject *rule, PyObject *y, PyObject *a, PyObject *x, PyObject *b,
                 PyObject *z, int a_active, int b_active, int broadcast)
 {
+    if (keeps_nothing(tape)) {
+        return no_entry();
+    }
     int count = b == NULL ? 1 : 2;
     PyObject *active = count == 1 ? Py_BuildValue("(O)", Py_True)
                                   : Py_BuildValue("(OO)", a_active ? Py_True : Py_False,

@@ -281,6 +281,18 @@ joined(PyObject *numbers)
     return traced;
 }
 
+/* `np.stack` of a list of numbers; UNHANDLED for anything else, and where it has no rule. */
+static PyObject *
+joined_by_rule(PyObject *numbers)
+{
+    if (!(PyList_CheckExact(numbers) || PyTuple_CheckExact(numbers))
+        || !PyDict_Contains(FRULE_KINDS, STACK) || !PyDict_Contains(RRULE_KINDS, STACK)) {
+        PyErr_Clear();
+        return UNHANDLED;
+    }
+    return joined(numbers);
+}
+
 /* Answer `np.stack(numbers)`; UNHANDLED for any other call. */
 static PyObject *
 join(PyObject *f, PyObject *args, PyObject *options)
@@ -289,13 +301,18 @@ join(PyObject *f, PyObject *args, PyObject *options)
         || !PyDict_CheckExact(options) || PyDict_GET_SIZE(options) != 0) {
         return UNHANDLED;
     }
-    PyObject *numbers = PyTuple_GET_ITEM(args, 0);
-    if (!(PyList_CheckExact(numbers) || PyTuple_CheckExact(numbers))
-        || !PyDict_Contains(FRULE_KINDS, STACK) || !PyDict_Contains(RRULE_KINDS, STACK)) {
-        PyErr_Clear();
-        return UNHANDLED;
-    }
-    return joined(numbers);
+    return joined_by_rule(PyTuple_GET_ITEM(args, 0));
+}
+
+PyDoc_STRVAR(join_numbers_doc,
+"join_numbers(numbers)\n--\n\n"
+"Return np.stack(numbers), where one is traced; NotImplemented where it is done in Python.");
+
+static PyObject *
+join_numbers(PyObject *module, PyObject *numbers)
+{
+    PyObject *y = joined_by_rule(numbers);
+    return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 
 #endif

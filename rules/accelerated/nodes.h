@@ -201,6 +201,9 @@ static PyObject *
 entry_of_call(const LinearCall *call, PyObject *y)
 {
     int linear = call->b == NULL, sensitive = 0;
+    if (keeps_nothing(call->level)) {
+        return no_entry();
+    }
     if (linear && SLOT(call->kind, ADDS) == Py_True) {
         sensitive = is_sensitive(call->level, SLOT(call->a, POSITION_IN_ARRAY));
         if (sensitive < 0) {

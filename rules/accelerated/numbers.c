@@ -356,6 +356,7 @@ static PyMethodDef functions[] = {
     {"empty_pool", empty_pool, METH_NOARGS, empty_pool_doc},
     {"tie", (PyCFunction)(void (*)(void))tie, METH_FASTCALL, tie_doc},
     {"to_float", to_float, METH_O, to_float_doc},
+    {"join_numbers", join_numbers, METH_O, join_numbers_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
     {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, record_doc},

@@ -24,11 +24,13 @@ static PyObject unhandled;
 
 static PyObject *unary(const Operation *operation, PyObject *x);
 
-/* Whether `x` is a tangent that is multiplied and added here. */
+static int is_traced_array(PyObject *x);
+
+/* Whether `x` is a tangent that is multiplied and added here: a block may be traced further out. */
 static int
 is_tangent(PyObject *x, int items)
 {
-    return x != NULL && (is_block(x) || is_float_or_items(x, items));
+    return x != NULL && (is_block(x) || is_traced_array(x) || is_float_or_items(x, items));
 }
 
 /* The rule of a ufunc in `count` arguments at a level; NULL where it is not accelerated. */
@@ -128,11 +130,29 @@ new_traced(PyTypeObject *type, PyObject *level, PyObject *primal, Py_ssize_t slo
     return traced;
 }
 
+/* Whether a level is a tape that keeps no entry: for values alone, or while it is swept. */
+static int
+keeps_nothing(PyObject *level)
+{
+    return Py_TYPE(level) == TAPE && SLOT(level, ENTRIES) == DISCARDED;
+}
+
+/* An entry in place of one that would not be kept, so that none is made. */
+static PyObject *
+no_entry(void)
+{
+    return PyTuple_New(0);
+}
+
 /* The position of an entry, which it takes over, appended to a tape. */
 static PyObject *
 appended(PyObject *tape, PyObject *entry)
 {
     PyObject *entries = SLOT(tape, ENTRIES);
+    if (entries == DISCARDED) {
+        Py_DECREF(entry);
+        return PyLong_FromLong(0);
+    }
     PyObject *position = PyLong_FromSsize_t(PyList_GET_SIZE(entries));
     if (position != NULL && PyList_Append(entries, entry) < 0) {
         Py_CLEAR(position);
@@ -141,13 +161,13 @@ appended(PyObject *tape, PyObject *entry)
     return position;
 }
 
-/* Whether a level takes what is computed now: a tape, until it is closed or swept. */
+/* Whether a level takes what is computed now: a tape, until it is closed. */
 static int
 is_open(PyObject *level)
 {
     if (Py_TYPE(level) == TAPE) {
         PyObject *entries = SLOT(level, ENTRIES);
-        return entries != NULL && PyList_CheckExact(entries);
+        return entries != NULL && (PyList_CheckExact(entries) || entries == DISCARDED);
     }
     return SLOT(level, LIVE) == Py_True;
 }
@@ -354,7 +374,10 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
         y = primal_of_two(operation, x, z, items);
     }
     if (y != NULL && y != UNHANDLED) {
-        if (a_active && b_active) {
+        if (keeps_nothing(level)) {
+            made = no_entry();
+        }
+        else if (a_active && b_active) {
             made = reverse ? entry_of_two(a, b, rule, y, x, z) : tangent_of_two(a, b, rule, y, x, z);
         }
         else {
@@ -390,8 +413,9 @@ unary(const Operation *operation, PyObject *a)
         y = primal_of_one(operation, x, items);
     }
     if (y != NULL && y != UNHANDLED) {
-        PyObject *made = reverse ? entry_of_one(a, 0, rule, y, x, NULL)
-                                 : tangent_of_one(a, 0, rule, y, x, NULL);
+        PyObject *made = keeps_nothing(level) ? no_entry()
+                         : reverse            ? entry_of_one(a, 0, rule, y, x, NULL)
+                                              : tangent_of_one(a, 0, rule, y, x, NULL);
         y = traced_result(level, y, made);
     }
     Py_DECREF(rule);

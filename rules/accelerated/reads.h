@@ -270,8 +270,9 @@ read_item(PyObject *x, PyObject *index)
     if (y == NULL || y == UNHANDLED) {
         return y;
     }
-    PyObject *made = reverse ? entry_of_read(position, index, array)
-                             : tangent_of_read(x, index, array, places);
+    PyObject *made = keeps_nothing(level) ? no_entry()
+                     : reverse            ? entry_of_read(position, index, array)
+                                          : tangent_of_read(x, index, array, places);
     if (made == UNHANDLED) {
         Py_DECREF(y);
         return UNHANDLED;

@@ -133,6 +133,10 @@ entry_of_kind(PyObject *tape, PyObject *kind, PyObject *args, PyObject *options,
     if (active == NULL || active == UNHANDLED) {
         return active;
     }
+    if (keeps_nothing(tape)) {
+        Py_DECREF(active);
+        return no_entry();
+    }
     int forgets = says(kind, FORGETS), adds = says(kind, ALSO_ADDS), drops = says(kind, ALSO_DROPS);
     int sensitive = says(kind, MULTIPLIES);
     if (sensitive == 0 && adds > 0) {

@@ -24,6 +24,7 @@ static Py_ssize_t POSITION, TANGENT, POSITION_IN_ARRAY, TANGENT_OF_ARRAY;
 static Py_ssize_t DRAFT, MOVED, SEEN_BY, VIEWS;              /* of their memory */
 static Py_ssize_t GIVEN;                                     /* of levels that are engines */
 static Py_ssize_t NUMBER, LIVE, ENTRIES, WATCH;              /* of levels */
+static PyObject *DISCARDED;                                  /* the entries of a tape for values */
 static Py_ssize_t PARTIALS, CONSTANTS, BRANCH, NEEDS;        /* of scalar rules */
 static Py_ssize_t MASKED_VALUE, ALIVE;                       /* of masked cotangents */
 static Py_ssize_t HELD, MOVES;                               /* of tangents that move in part */
@@ -85,15 +86,17 @@ offsets_of_level(PyTypeObject *level)
 }
 
 PyDoc_STRVAR(register_tape_doc,
-"register_tape(tape, entry_number, entry_array)\n--\n\n"
-"Note the classes of reverse levels and of their traced numbers and arrays.");
+"register_tape(tape, entry_number, entry_array, discarded)\n--\n\n"
+"Note the classes of reverse levels and of their traced numbers and arrays, and what takes the\n"
+"entries of a tape that keeps none.");
 
 static PyObject *
 register_tape(PyObject *module, PyObject *args)
 {
     PyTypeObject *tape, *entry_number, *entry_array;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &tape, &PyType_Type, &entry_number,
-                          &PyType_Type, &entry_array)
+    PyObject *discarded;
+    if (!PyArg_ParseTuple(args, "O!O!O!O", &PyType_Type, &tape, &PyType_Type, &entry_number,
+                          &PyType_Type, &entry_array, &discarded)
         || offsets_of_level(tape) < 0
         || offset_of(entry_number, "position", &POSITION) < 0
         || offset_of(entry_array, "position", &POSITION_IN_ARRAY) < 0
@@ -104,6 +107,7 @@ register_tape(PyObject *module, PyObject *args)
     TAPE = tape;
     ENTRY_NUMBER = entry_number;
     ENTRY_ARRAY = entry_array;
+    DISCARDED = discarded;
     Py_RETURN_NONE;
 }
 

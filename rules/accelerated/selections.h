@@ -9,6 +9,9 @@
 static PyObject *
 entry_of_selection(const LinearCall *call, PyObject *condition, PyObject *y)
 {
+    if (keeps_nothing(call->level)) {
+        return no_entry();
+    }
     int sensitive = 0;
     for (int i = 0; i < 2; i++) {
         if (i == 0 ? call->a_active : call->b_active) {

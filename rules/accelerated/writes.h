@@ -206,7 +206,7 @@ static int
 write_item(PyObject *x, PyObject *index, PyObject *v)
 {
     PyObject *level = SLOT(x, AT_LEVEL);
-    if (level == NULL || !is_accelerated(level) || !is_open(level)
+    if (level == NULL || !is_accelerated(level) || !is_open(level) || keeps_nothing(level)
         || Py_TYPE(x) != (Py_TYPE(level) == TAPE ? ENTRY_ARRAY : DUAL_ARRAY)) {
         return 0;
     }

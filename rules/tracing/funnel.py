@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from ...config import LostDerivativeError, MutationError
 from ...config.tracebacks import trim_traceback
+from ..accelerated import numbers
 from ..annotations import Function, Index, P, Value
 from ..refusals.table import refusal
 from ..shapes import dtype_of, is_lazy
@@ -256,9 +257,11 @@ def array_of(x: Value, dtype: DTypeLike | None = None, **options: Any) -> Any:
     """
     if isinstance(x, Traced):
         return x if dtype is None else as_dtype(x, dtype)
-    if innermost((x,)) is None:
-        return np.array(x, dtype, **options)
-    stacked = _stack(x)
+    stacked = _joined(x)
+    if stacked is NotImplemented:
+        if innermost((x,)) is None:
+            return np.array(x, dtype, **options)
+        stacked = _stack(x)
     return stacked if dtype is None else as_dtype(stacked, dtype)
 
 
@@ -283,13 +286,20 @@ def _beside_floats(parts: list) -> list:
     return list(map(part, parts))
 
 
+def _joined(x: Value) -> Any:
+    """Return a list of numbers as an array, where one is traced; NotImplemented of all else."""
+    return NotImplemented if numbers is None else numbers.join_numbers(x)
+
+
 def _stack(x: Value) -> Any:
     if not isinstance(x, list | tuple):
         return x
     parts = [_stack(part) if isinstance(part, list | tuple) else part for part in x]
-    if innermost(parts) is None:
-        return np.array(parts)
-    y = np.stack(_beside_floats(parts))
+    y = _joined(parts)
+    if y is NotImplemented:
+        if innermost(parts) is None:
+            return np.array(parts)
+        y = np.stack(_beside_floats(parts))
     # NumPy's array lies in C order, where np.stack keeps that of its parts.
     plain = bare(y)
     return y if type(plain) is not np.ndarray or plain.flags.c_contiguous else np.copy(y, "C")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import (
     Block,
+    Traced,
     astype,
     composed,
     dtype_of,
@@ -98,7 +99,11 @@ def stack_transpose(ybar, space, axis=0, dtype=None, casting="same_kind"):
     if axis == 0 and type(ybar) is np.ndarray and hasattr(space, "parts"):
         return list(ybar)
     xbars = ybar if axis == 0 else np.moveaxis(ybar, axis, 0)
-    return [getitem(xbars, i) for i in range(len(xbars))] if hasattr(space, "parts") else xbars
+    if not hasattr(space, "parts"):
+        return xbars
+    places = range(len(xbars))
+    traced = isinstance(xbars, Traced)  # which reads them by itself, and sooner
+    return [xbars[i] if traced else getitem(xbars, i) for i in places]
 
 
 def stack_block(arrays, axis=0, **options):

@@ -173,6 +173,8 @@ class Tape(Engine):
         class_y, class_a = y.__class__, a.__class__
         if class_y is _float64 or class_y is float:
             if class_a is _float64 or class_a is float:
+                if self.entries is DISCARDED:
+                    return self.wrap(y, ())
                 try:
                     da = kind.partials[0](y, a)
                 except ArithmeticError:
@@ -245,25 +247,25 @@ class Tape(Engine):
                 class_x, class_z, unlike = x.__class__, z.__class__, True
             if unlike:
                 x, z = kind.operands((x, z), y)
-            entry: Entry | None = None
-            plain_x = class_x is _float64 or class_x is float
-            plain_z = class_z is _float64 or class_z is float
-            of_a, of_b = kind.partials
-            try:
-                if a_active:
-                    if plain_x:
-                        if not b_active:
-                            entry = (a.position, of_a(y, x, z))
-                        elif plain_z:
-                            entry = (a.position, of_a(y, x, z), b.position, of_b(y, x, z))
-                elif plain_z:
-                    entry = (b.position, of_b(y, x, z))
-            except ArithmeticError:
-                # Python's floats raise where NumPy's give an infinity.
-                values = x * _ONE, z * _ONE
-                return self.apply_kind(kind, ufunc, (a, b), {}, values, y * _ONE)
-            if entry is not None:
+            plain_x = not a_active or class_x is _float64 or class_x is float
+            plain_z = not b_active or class_z is _float64 or class_z is float
+            if plain_x and plain_z:
+                of_a, of_b = kind.partials
                 entries = self.entries
+                entry: Entry
+                try:
+                    if entries is DISCARDED:
+                        entry = ()
+                    elif not b_active:
+                        entry = (a.position, of_a(y, x, z))
+                    elif a_active:
+                        entry = (a.position, of_a(y, x, z), b.position, of_b(y, x, z))
+                    else:
+                        entry = (b.position, of_b(y, x, z))
+                except ArithmeticError:
+                    # Python's floats raise where NumPy's give an infinity.
+                    values = x * _ONE, z * _ONE
+                    return self.apply_kind(kind, ufunc, (a, b), {}, values, y * _ONE)
                 index = len(entries)
                 entries.append(entry)
                 if entries[index] is not entry:

@@ -402,8 +402,13 @@ def transforms_of(seed):
             f"grad of vmap {name}",
             lambda f=f, batch=batch: cr.grad(lambda xs: np.sum(cr.vmap(f)(xs)))(batch),
         )
+        aside = cr.checkpoint(f)  # whose value a tape computes that keeps nothing
+        yield f"grad of checkpoint {name}", lambda f=aside: cr.grad(f)(xs)
+        yield f"hvp of checkpoint {name}", lambda f=aside: cr.hvp(f, (xs,), (v,))
         if type(xs) is np.ndarray:
             yield f"jacfwd {name}", lambda f=f: cr.jacfwd(f)(xs)
+            yield f"jacfwd of jacfwd {name}", lambda f=f: cr.jacfwd(cr.jacfwd(f))(xs)
+            yield f"jvp of jacfwd {name}", lambda f=f: cr.jvp(cr.jacfwd(f), (xs,), (v,))
             yield f"hessian {name}", lambda f=f: cr.hessian(f)(xs)
             yield (
                 f"grad of grad {name}",

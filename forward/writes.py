@@ -13,7 +13,7 @@ from ..rules import AbstractZero, TracedArray, TracedNumber, is_lazy, is_traced,
 from ..rules.annotations import Index, Value
 from ..rules.engines.buffers import settled
 from ..rules.engines.engine import Engine
-from ..rules.shapes import FLOATS_AND_ARRAYS, dtype_of, shape_of
+from ..rules.shapes import FLOAT64, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.tracing.views import (
     Memory,
     Path,
@@ -96,9 +96,11 @@ class DualWrites(Engine):
         traced.memory = Memory((x, marked(tangents, False, x)))
         return traced
 
-    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
+    def accumulator(
+        self, shape: tuple[int, ...], dtype: DTypeLike | None, start: Value = None
+    ) -> Value:
         traced: Any = self._new_array()
-        traced.primal = np.zeros(shape, dtype)
+        traced.primal = np.zeros(shape, dtype) if start is None else np.array(start, dtype)
         traced.tangent = self.zero_tangent(shape, dtype)
         return traced
 
@@ -109,16 +111,26 @@ class DualWrites(Engine):
         return traced
 
     def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
-        if not self.carries(ybar):
-            return False
-        x, xdot, y, ydot = xbar.primal, xbar.tangent, ybar.primal, ybar.tangent
-        dtype = x.dtype
-        for part in (x, xdot, y, ydot):  # not where one is traced, lazy or marked
-            if type(part) not in FLOATS_AND_ARRAYS or dtype_of(part) is not dtype:
+        x, xdot = xbar.primal, xbar.tangent
+        moves = self.carries(ybar)
+        parts = (ybar.primal, ybar.tangent) if moves else (ybar,)
+        for part in (x, xdot, *parts):  # not where one is traced, lazy or marked
+            if type(part) not in FLOATS_AND_ARRAYS or dtype_of(part) is not x.dtype:
                 return False
-        x[index] += y
-        xdot[self.led(index)] += ydot
+        x[index] += parts[0]
+        if moves:
+            xdot[self.led(index)] += parts[1]
         return True
+
+    def take_at(self, xbar: Any, index: Index) -> Any:
+        x, xdot, led = xbar.primal, xbar.tangent, self.led(index)
+        if not (type(x) is type(xdot) is np.ndarray and x.dtype is xdot.dtype is FLOAT64):
+            return None
+        traced: Any = Dual()
+        traced.at_level = self
+        traced.primal, traced.tangent = x[index], np.copy(xdot[led])[()]
+        x[index] = xdot[led] = 0.0
+        return traced
 
     def write(self, x: TracedArray, index: Index, v: Value) -> None:
         """Do ``x[index] = v`` in the array that owns the memory of ``x``, and in its tangent."""

@@ -150,10 +150,11 @@ class Cotangents:
         if type(present) is Masked:
             present.alive[place] = True
             present = present.value
-        if type(present) is not _array:
-            return False
-        present[place] += ybar
-        return True
+        if type(present) is _array:
+            present[place] += ybar
+            return True
+        ours = index in self.owned and isinstance(present, Traced)
+        return ours and present.at_level.add_at(present, place, ybar)
 
     def add_piece(self, index: int, place: Index, ybar: Tangentlike, space: Projector) -> bool:
         """Add the cotangent of ``x[place]``, a basic index, to the pieces of that of ``x``.
@@ -164,7 +165,7 @@ class Cotangents:
         if type(present) is not Pieces:
             if not isinstance(ybar, Traced):
                 return False
-            if index not in self.owned:
+            if index not in self.owned or type(unmask(present)) is _array:
                 self._accumulate_apart(index, ybar, space)
             present = self.bars[index]
             whole = unmask(present)
@@ -182,17 +183,22 @@ class Cotangents:
     def _accumulate_apart(self, index: int, ybar: Any, space: Projector) -> None:
         """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it can.
 
-        Where structural zeros matter, pieces tell them.
+        One of an entry to which structural zeros matter has them everywhere.
         """
-        present = self.bars[index]
-        if type(space) is not ProjectArray or is_sensitive(self.entries[index]):
+        present, level = self.bars[index], ybar.at_level
+        start = unmask(present)
+        traced = isinstance(start, Traced) and start.at_level is level
+        plain = type(start) is _array and start.dtype is space.dtype
+        if type(space) is not ProjectArray or not (start is None or traced or plain):
             return
-        level = ybar.at_level
-        if present is None or (isinstance(present, Traced) and present.at_level is level):
-            made = level.accumulator(space.shape, space.dtype)
-            if made is not None and (present is None or level.add_at(made, ..., present)):
-                self.bars[index] = made
-                self.owned.add(index)
+        made = level.accumulator(space.shape, space.dtype, start if plain else None)
+        if made is None or (traced and not level.add_at(made, ..., start)):
+            return
+        if is_sensitive(self.entries[index]):
+            alive = present.alive if type(present) is Masked else start is not None
+            made = Masked(made, np.array(np.broadcast_to(alive, space.shape)))
+        self.bars[index] = made
+        self.owned.add(index)
 
     def _own(self, index: int, space: Projector, masked: bool) -> Any:
         """Return the array of the sweep's own that an entry has, or is given now; or None.

@@ -107,6 +107,8 @@ class WriteNode(TapeNode):
             self._hand_on(unmask(ybar), counts, cotangents)
             return  # nothing is left of the version before
         counts = None
+        if self._pull_accumulated(ybar, cotangents):
+            return
         block = self._is_block(unmask(ybar))
         if not block and isinstance(ybar, Traced) and self._is_place(shape_of(ybar)):
             ybar = Pieces(ProjectTo(ybar), is_sensitive(cotangents.entries[self.before]), ybar)
@@ -124,6 +126,26 @@ class WriteNode(TapeNode):
             vbar, rest, counts = (self._take_lazy if lazily else self._take_traced)(ybar)
             cotangents.add(self.before, rest)
         self._hand_on(vbar, counts, cotangents)
+
+    def _pull_accumulated(self, ybar: Any, cotangents: Cotangents) -> bool:
+        """Pull back a traced accumulator of the sweep's own: say whether a number was taken out."""
+        whole = unmask(ybar)
+        if not isinstance(whole, Traced) or self.position not in cotangents.owned:
+            return False
+        place = self.index if type(self.index) is tuple else (self.index,)
+        if len(place) != len(shape_of(whole)) or not self._is_place(shape_of(whole)):
+            return False
+        if self.sensitive and type(ybar) is not Masked:
+            return False
+        vbar = whole.at_level.take_at(whole, place)
+        if vbar is None:
+            return False
+        if type(ybar) is Masked:
+            vbar = vbar if ybar.alive[place] else ZeroTangent()
+            ybar.alive[place] = False
+        cotangents.give(self.before, ybar)
+        self._hand_on(vbar, None, cotangents)
+        return True
 
     def _hand_on(self, vbar: Tangentlike, counts: Any, cotangents: Cotangents) -> None:
         """Hand the cotangent of the written entries to what was written."""

@@ -356,6 +356,17 @@ add_dual(PyObject *accumulator, PyObject *index, PyObject *ybar)
     return 1;
 }
 
+/* Whether a number was added to an entry of an array of the sweep's own, or of a level's. */
+static int
+add_to(PyObject *xbar, PyObject *index, PyObject *ybar)
+{
+    if (xbar == NULL || Py_TYPE(xbar) != DUAL_ARRAY) {
+        return add_number(xbar, index, ybar);
+    }
+    return Py_TYPE(ybar) == DUAL ? add_dual(xbar, index, ybar)
+                                 : add_number(SLOT(xbar, PRIMAL), index, ybar);
+}
+
 /* Add the cotangent of a read entry to that of the array, in the sweep's own memory.
 
    Whether it was done: not where the sweep has no array of its own there yet. */
@@ -369,17 +380,14 @@ pull_read(PyObject *entry, PyObject *ybar, PyObject *bars, PyObject *owned)
         return 0;
     }
     PyObject *xbar = PyList_GET_ITEM(bars, at);
-    if (Py_TYPE(xbar) == DUAL_ARRAY) {
-        return Py_TYPE(ybar) == DUAL && add_dual(xbar, index, ybar);
-    }
     if (Py_TYPE(xbar) != MASKED) {
-        return add_number(xbar, index, ybar);
+        return add_to(xbar, index, ybar);
     }
     PyArrayObject *alive = (PyArrayObject *)SLOT(xbar, ALIVE);
     npy_intp places[MOST_AXES];
     if (alive == NULL || Py_TYPE(alive) != &PyArray_Type || PyArray_TYPE(alive) != NPY_BOOL
         || !PyArray_ISBEHAVED(alive) || PyArray_NDIM(alive) > MOST_AXES
-        || !places_of(index, alive, places) || !add_number(SLOT(xbar, MASKED_VALUE), index, ybar)) {
+        || !places_of(index, alive, places) || !add_to(SLOT(xbar, MASKED_VALUE), index, ybar)) {
         return 0;
     }
     *(npy_bool *)PyArray_GetPtr(alive, places) = NPY_TRUE;

@@ -242,6 +242,51 @@ is_plain_number(PyObject *active)
            && is_space_of_float64(SLOT(active, ACTIVE_SPACE));
 }
 
+/* The number at an index of a cotangent that may be written to, which then is zero there; UNHANDLED
+   where there is none. */
+static PyObject *
+taken(PyObject *whole, PyObject *index)
+{
+    if (whole == NULL || Py_TYPE(whole) != DUAL_ARRAY) {
+        double *place = whole == NULL ? NULL : place_in(whole, index), y = place == NULL ? 0 : *place;
+        if (place == NULL) {
+            return UNHANDLED;
+        }
+        *place = 0.0;
+        return new_float64(y);
+    }
+    PyObject *level = SLOT(whole, AT_LEVEL), *tangent = SLOT(whole, TANGENT_OF_ARRAY);
+    double *place = place_in(SLOT(whole, PRIMAL), index);
+    PyArrayObject *array = (PyArrayObject *)SLOT(whole, PRIMAL);
+    int in_block = level != NULL && Py_TYPE(level) == BLOCK_DUALS;
+    npy_intp places[MOST_AXES + 1];
+    if (place == NULL || level == NULL || !is_forward(level) || !is_beside(tangent, array, in_block)
+        || !PyArray_ISWRITEABLE((PyArrayObject *)tangent)
+        || !places_of(index, array, places + in_block)) {
+        return UNHANDLED;
+    }
+    npy_intp count = in_block ? PyArray_DIM((PyArrayObject *)tangent, 0) : 1;
+    PyObject *ydot = in_block ? PyArray_SimpleNew(1, &count, NPY_DOUBLE) : NULL;
+    PyObject *y = in_block && ydot == NULL ? NULL : new_float64(*place);
+    if (y == NULL) {
+        Py_XDECREF(ydot);
+        return NULL;
+    }
+    for (npy_intp k = 0; k < count; k++) {
+        places[0] = in_block ? k : places[0];
+        double *from = PyArray_GetPtr((PyArrayObject *)tangent, places);
+        if (in_block) {
+            ((double *)PyArray_DATA((PyArrayObject *)ydot))[k] = *from;
+        }
+        else {
+            ydot = new_float64(*from);
+        }
+        *from = 0.0;
+    }
+    *place = 0.0;
+    return new_traced(DUAL, level, y, TANGENT, ydot);
+}
+
 /* Pull back through the write of a number, in the sweep's own memory. Whether it was done. */
 static int
 pull_write(Order *self, PyObject *node, PyObject *ybar)
@@ -268,27 +313,29 @@ pull_write(Order *self, PyObject *node, PyObject *ybar)
         }
         whole = SLOT(ybar, MASKED_VALUE);
     }
-    double *place = whole == NULL ? NULL : place_in(whole, index);
     Py_ssize_t at = before != NULL && PyLong_CheckExact(before) ? PyLong_AsSsize_t(before) : -1;
-    if (place == NULL || at < 0 || at >= PyList_GET_SIZE(self->bars)
+    if (at < 0 || at >= PyList_GET_SIZE(self->bars)
         || PyList_GET_ITEM(self->bars, at) != Py_None) {
         return 0;
     }
-    double vbar = *place;
+    PyObject *vbar = taken(whole, index);
+    if (vbar == NULL || vbar == UNHANDLED) {
+        return vbar == NULL ? -1 : 0;
+    }
     int is_alive = alive == NULL || *(npy_bool *)PyArray_GetPtr(alive, places);
-    *place = 0.0;
     if (alive != NULL) {
         *(npy_bool *)PyArray_GetPtr(alive, places) = NPY_FALSE;
     }
     if (PyList_SetItem(self->bars, at, Py_NewRef(ybar)) < 0 || PySet_Add(self->owned, before) < 0
         || PyList_SetItem(self->bars, self->next, Py_NewRef(Py_None)) < 0) {
+        Py_DECREF(vbar);
         return -1;
     }
     if (active == Py_None || !is_alive) {
+        Py_DECREF(vbar);
         return 1;
     }
-    PyObject *number = new_float64(vbar);
-    return number == NULL || accumulate(self, SLOT(active, ACTIVE_PARENT), number) < 0 ? -1 : 1;
+    return accumulate(self, SLOT(active, ACTIVE_PARENT), vbar) < 0 ? -1 : 1;
 }
 
 #endif

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, Within, children, fold, replaced
-from ..shapes import FLOATS, dtype_of, shape_of
+from ..shapes import FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..table.kinds import Kind
 from ..table.tables import frule
 from ..tangents.zeros import AbstractZero
@@ -136,14 +136,18 @@ class BlocksLevel(Level):
     def constant(self, x: Value) -> Value:
         return self.array(np.array(self.spread(x)))
 
-    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value:
-        return self.array(np.zeros((self.count, *shape), dtype))
+    def accumulator(
+        self, shape: tuple[int, ...], dtype: DTypeLike | None, start: Value = None
+    ) -> Value:
+        block = np.zeros((self.count, *shape), dtype)
+        if start is not None:
+            block[...] = start
+        return self.array(block)
 
     def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
-        if not self.carries(ybar):
-            return False
-        held, given = xbar.block, ybar.block
-        if type(held) is not _array or type(given) is not _array or held.dtype != given.dtype:
+        held, given = xbar.block, ybar.block if self.carries(ybar) else ybar
+        known = type(held) is _array and type(given) in FLOATS_AND_ARRAYS
+        if not known or held.dtype != dtype_of(given):
             return False  # one is traced, or wider
         held[led_index(index)] += given
         return True

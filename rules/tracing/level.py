@@ -101,13 +101,19 @@ class Level(ABC):
         """Return ``np.sum(x, axis)`` of an array of this level, where ``axis`` ascends from 0."""
         return np.sum(x, axis=axis)
 
-    def accumulator(self, shape: tuple[int, ...], dtype: DTypeLike | None) -> Value | None:
-        """Return zeros as an array of this level, for ``add_at``; None where it has none."""
+    def accumulator(
+        self, shape: tuple[int, ...], dtype: DTypeLike | None, start: Value = None
+    ) -> Value | None:
+        """Return zeros, or the plain ``start``, as an array for ``add_at``; None if it has none."""
         return None
 
     def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
         """Do ``xbar[index] += ybar`` in the memory of this level's accumulator, if it can be."""
         return False
+
+    def take_at(self, xbar: Any, index: Index) -> Any:
+        """Take the number out of this level's accumulator, and leave zero; None if it cannot be."""
+        return None
 
     def motion(self, x: "Traced") -> Value | None:
         """Return the tangent of ``x``, of this level, along a direction; None if it knows none.

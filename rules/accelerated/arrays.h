@@ -432,23 +432,6 @@ array_of_one(const Operation *operation, PyObject *x)
     return y == UNHANDLED ? result_of_one(operation, x) : y;
 }
 
-/* The result `y` of traced operands, which it takes over, where that is what is differentiated again;
-   UNHANDLED at a tie. */
-static PyObject *
-unless_branch(PyObject *branch, PyObject *y, PyObject *x, PyObject *z)
-{
-    if (y == NULL || y == UNHANDLED) {
-        return y;
-    }
-    PyObject *chosen = PyObject_CallFunctionObjArgs(branch, y, x, z, NULL);
-    int same = chosen == y;
-    Py_XDECREF(chosen);
-    if (!same) {
-        Py_SETREF(y, chosen == NULL ? NULL : UNHANDLED);
-    }
-    return y;
-}
-
 /* Answer an operation on operands of which one is a traced array; `b` is NULL for one operand. */
 static PyObject *
 on_arrays(const Operation *operation, PyObject *a, PyObject *b)

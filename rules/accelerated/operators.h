@@ -345,6 +345,23 @@ primal_of_one(const Operation *operation, PyObject *x, int items)
     return y;
 }
 
+/* The result `y` of traced operands, which it takes over, where that is what is differentiated again;
+   UNHANDLED at a tie. */
+static PyObject *
+unless_branch(PyObject *branch, PyObject *y, PyObject *x, PyObject *z)
+{
+    if (y == NULL || y == UNHANDLED) {
+        return y;
+    }
+    PyObject *chosen = PyObject_CallFunctionObjArgs(branch, y, x, z, NULL);
+    int same = chosen == y;
+    Py_XDECREF(chosen);
+    if (!same) {
+        Py_SETREF(y, chosen == NULL ? NULL : UNHANDLED);
+    }
+    return y;
+}
+
 /* Answer an operation on two operands, as `Tape.binary` and `ForwardLevel.binary` do. */
 static PyObject *
 binary(const Operation *operation, PyObject *a, PyObject *b)
@@ -368,10 +385,9 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
         return UNHANDLED;
     }
     PyObject *x = a_active ? SLOT(a, PRIMAL) : a, *z = b_active ? SLOT(b, PRIMAL) : b;
-    PyObject *y = UNHANDLED, *made;
-    /* At a tie a branch is differentiated again, and not the rule. */
-    if (SLOT(rule, BRANCH) == Py_None || !(is_traced_number(x) || is_traced_number(z))) {
-        y = primal_of_two(operation, x, z, items);
+    PyObject *y = primal_of_two(operation, x, z, items), *made;
+    if (SLOT(rule, BRANCH) != Py_None && (is_traced_number(x) || is_traced_number(z))) {
+        y = unless_branch(SLOT(rule, BRANCH), y, x, z);
     }
     if (y != NULL && y != UNHANDLED) {
         if (keeps_nothing(level)) {
@@ -408,9 +424,9 @@ unary(const Operation *operation, PyObject *a)
     if (rule == NULL) {
         return UNHANDLED;
     }
-    PyObject *x = SLOT(a, PRIMAL), *y = UNHANDLED;
-    if (SLOT(rule, BRANCH) == Py_None || !is_traced_number(x)) {
-        y = primal_of_one(operation, x, items);
+    PyObject *x = SLOT(a, PRIMAL), *y = primal_of_one(operation, x, items);
+    if (SLOT(rule, BRANCH) != Py_None && is_traced_number(x)) {
+        y = unless_branch(SLOT(rule, BRANCH), y, x, NULL);
     }
     if (y != NULL && y != UNHANDLED) {
         PyObject *made = keeps_nothing(level) ? no_entry()

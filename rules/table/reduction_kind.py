@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 from ...config import MissingRuleError, RuleConfig
 from ...config.thresholds import FEW_ADDED
 from ..annotations import Function, Tangentlike, Value
-from ..shapes import axes_in_block, dtype_of, shape_of
+from ..shapes import FLOATS, TRUTHS, axes_in_block, dtype_of, shape_of
 from ..signatures import parameters
 from ..tangents.project import Projector, ProjectTo
 from ..tangents.zeros import NO_TANGENT
@@ -79,7 +79,11 @@ def refuse_real(x: Any, dtype: DTypeLike | None = None, **options: object) -> di
 
 def shared(t: Any, place: Any, number: Any) -> Any:
     """The share of ``t`` that what is one of a ``number`` in a ``place`` has or gets."""
-    return np.where(place, t if type(number) is int and number == 1 else t / number, 0)
+    share = t if type(number) is int and number == 1 else t / number
+    if type(place) in TRUTHS and place:
+        return share
+    share = np.where(place, share, 0)
+    return share[()] if type(t) in FLOATS else share
 
 
 def sum_of_block(terms: Any, axis: Any, keepdims: bool, dtype: Any = None) -> Any:

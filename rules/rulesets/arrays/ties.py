@@ -200,7 +200,8 @@ def has_branch(number, *xs):
     """Say whether a derivative is differentiated again where a ``number`` of ``xs`` are equal."""
     if type(number) is int and number == 1:
         return False
-    return is_traced(xs) and bool(np.any(np.greater(number, 1)))
+    several = np.greater(number, 1)
+    return bool(several if type(several) in TRUTHS else np.any(several)) and is_traced(xs)
 
 
 # ---- what a reduction chooses ----

@@ -26,6 +26,7 @@ from .... import (
     unbroadcast,
     value,
 )
+from ....shapes import FLOATS
 from ..elementwise import as_array
 from ..ties import has_branch, in_order, motion, moving_with, shared, shared_again, through
 from .accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
@@ -69,6 +70,8 @@ def attained(i, y, xs):
 
 def is_at_no_bound(y, xs):
     """Say whether each plain result is one of ``xs`` alone: seen by their number, without NaN."""
+    if type(y) in FLOATS:
+        return sum(x == y for x in xs) == 1
     if type(y) is not np.ndarray or np.count_nonzero(np.isnan(y)):
         return False
     return sum(np.count_nonzero(x == y) for x in xs) == y.size

@@ -23,14 +23,29 @@ plain_under(PyObject *x)
                : NULL;
 }
 
-/* Answer `f(*args)` of a traced `x` by the plain values; UNHANDLED where `f` is not constant. */
+/* The level of the first argument that is traced, borrowed; NULL where none is. */
 static PyObject *
-on_constant(PyObject *f, PyObject *x, PyObject *args, PyObject *options)
+first_level(PyObject *args)
 {
-    PyObject *level = is_traced_number(x) || is_traced_array(x) ? SLOT(x, AT_LEVEL) : NULL;
-    if (CONSTANT_RULE == NULL || level == NULL || !is_accelerated(level)
-        || !PyTuple_CheckExact(args) || !PyDict_CheckExact(options)
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *x = PyTuple_GET_ITEM(args, i);
+        if (is_traced_number(x) || is_traced_array(x)) {
+            return SLOT(x, AT_LEVEL);
+        }
+    }
+    return NULL;
+}
+
+/* Answer `f(*args)` by the plain values; UNHANDLED where `f` is not constant. */
+static PyObject *
+on_constant(PyObject *f, PyObject *args, PyObject *options)
+{
+    if (CONSTANT_RULE == NULL || !PyTuple_CheckExact(args) || !PyDict_CheckExact(options)
         || PyDict_GET_SIZE(options) > 0) {
+        return UNHANDLED;
+    }
+    PyObject *level = first_level(args);
+    if (level == NULL || !is_accelerated(level)) {
         return UNHANDLED;
     }
     PyObject *table = Py_TYPE(level) == TAPE ? RRULE_KINDS : FRULE_KINDS;

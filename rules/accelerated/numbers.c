@@ -171,23 +171,28 @@ array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyOb
 
 static PyObject *array_function; /* the method in Python */
 
+/* Answer a call of a function of NumPy's with traced arguments; UNHANDLED for most of them. */
+static PyObject *
+answered(PyObject *f, PyObject *args, PyObject *options)
+{
+    PyObject *y = join(f, args, options);
+    if (y == UNHANDLED) {
+        y = join_arrays(f, args, options);
+    }
+    if (y == UNHANDLED) {
+        y = on_all(f, args, options);
+    }
+    if (y == UNHANDLED) {
+        y = on_selection(f, args, options);
+    }
+    return y == UNHANDLED ? on_constant(f, args, options) : y;
+}
+
 static PyObject *
 array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     if (count == 4) {
-        PyObject *y = join(args[0], args[2], args[3]);
-        if (y == UNHANDLED) {
-            y = join_arrays(args[0], args[2], args[3]);
-        }
-        if (y == UNHANDLED) {
-            y = on_all(args[0], args[2], args[3]);
-        }
-        if (y == UNHANDLED) {
-            y = on_selection(args[0], args[2], args[3]);
-        }
-        if (y == UNHANDLED) {
-            y = on_constant(args[0], self, args[2], args[3]);
-        }
+        PyObject *y = answered(args[0], args[2], args[3]);
         if (y != UNHANDLED) {
             return y;
         }
@@ -305,18 +310,18 @@ answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 
-PyDoc_STRVAR(answer_linear_doc,
-"answer_linear(f, args, options)\n--\n\n"
-"Answer a call of f that is linear in traced arrays; NotImplemented where it is done in Python.");
+PyDoc_STRVAR(answer_call_doc,
+"answer_call(f, args, options)\n--\n\n"
+"Answer a call of f with traced arguments; NotImplemented where it is done in Python.");
 
 static PyObject *
-answer_linear(PyObject *module, PyObject *const *args, Py_ssize_t count)
+answer_call(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "answer_linear takes a function, a tuple and a dict");
+        PyErr_SetString(PyExc_TypeError, "answer_call takes a function, a tuple and a dict");
         return NULL;
     }
-    PyObject *y = on_all(args[0], args[1], args[2]);
+    PyObject *y = answered(args[0], args[1], args[2]);
     return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 
@@ -349,7 +354,7 @@ static PyMethodDef functions[] = {
     {"accelerate_numbers", accelerate_numbers, METH_VARARGS, accelerate_numbers_doc},
     {"accelerate_arrays", accelerate_arrays, METH_O, accelerate_arrays_doc},
     {"answer", (PyCFunction)(void (*)(void))answer, METH_FASTCALL, answer_doc},
-    {"answer_linear", (PyCFunction)(void (*)(void))answer_linear, METH_FASTCALL, answer_linear_doc},
+    {"answer_call", (PyCFunction)(void (*)(void))answer_call, METH_FASTCALL, answer_call_doc},
     {"checksum", checksum, METH_O, checksum_doc},
     {"use_pool", use_pool, METH_NOARGS, use_pool_doc},
     {"leave_pool", leave_pool, METH_O, leave_pool_doc},

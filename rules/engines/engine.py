@@ -254,7 +254,7 @@ class Engine(Level):
 
     def call(self, f: Function, args: tuple, kwargs: dict) -> Value:
         if numbers is not None:
-            y = numbers.answer_linear(f, args, kwargs)
+            y = numbers.answer_call(f, args, kwargs)
             if y is not NotImplemented:
                 return y
         if not self.live:

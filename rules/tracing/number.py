@@ -100,7 +100,7 @@ def _method(f: Function) -> Callable:
 def _call(f: Function, x: Traced, args: tuple, options: dict) -> Value:
     """Evaluate ``f(x, *args, **options)``: at the level of ``x``, where the rest are settings."""
     if numbers is not None:
-        y = numbers.answer_linear(f, (x, *args), options)
+        y = numbers.answer_call(f, (x, *args), options)
         if y is not NotImplemented:
             return y
     if are_settings(args) and are_settings(options.values()):

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _rulesets
 from .rules import Traced, all_settled, array_of, dtype_of, innermost, rrule, value
+from .rules.accelerated import numbers
 from .rules.containers import LEAVES
 from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new, buffers_if_new
 from .rules.known_classes import passing
@@ -120,6 +121,10 @@ def _asked(f: Callable, args: tuple, kwargs: dict) -> Any:
             break
     else:
         return f(*args, **kwargs)
+    if numbers is not None:
+        y = numbers.answer_call(f, args, kwargs)
+        if y is not NotImplemented:
+            return y
     if isinstance(args[0] if args else x, Traced) or rrule.kind_of(f) is None:
         return f(*args, **kwargs)
     return call(f, args, kwargs)

@@ -6,9 +6,8 @@ partials that an entry has serve both ways; a call with a hand-written pullback 
 the transpose of that.
 """
 
-import itertools
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..forward.block_shares import shares_of_blocks
 from ..forward.blocks import block_laid_out, write_block
 from ..forward.still import Moving, pushed, unmarked
 from ..rules import AbstractZero, unthunk
+from ..rules.accelerated import numbers
 from ..rules.annotations import Tangentlike, Value
 from ..rules.containers import iterate_leaves
 from ..rules.engines.inputs import is_perturbable_input
@@ -110,7 +110,8 @@ class ForwardSweep:
         tangents, entries = self.tangents, self.entries
         tangents[: len(inputs)] = inputs
         last = self._last_reads(outputs)
-        for i, entry in enumerate(itertools.islice(entries, len(inputs), None), len(inputs)):
+        for i in self._order(len(inputs)):
+            entry = entries[i]
             size = len(entry)
             if size == OF_NUMBERS:
                 a, da, b, db = entry
@@ -144,6 +145,18 @@ class ForwardSweep:
                     if not _is_number(tangents[parent]):
                         tangents[parent] = None
         return [None if i is None else tangents[i] for i in outputs]
+
+    def _order(self, first: int) -> Iterator[int]:
+        """Yield the entries to push through: the accelerator does those of numbers itself."""
+        count = len(self.entries)
+        while first < count:
+            if numbers is not None:
+                first = numbers.push_numbers(
+                    self.entries, self.tangents, first, self.owned, self.written
+                )
+            if first < count:
+                yield first
+            first += 1
 
     def _last_reads(self, outputs: list) -> dict[int, list[int]]:
         """Return of each entry the parents that no later one reads as an array.

@@ -17,6 +17,7 @@
 #include "joins.h"
 #include "line_marks.h"
 #include "memory_pool.h"
+#include "pushes.h"
 #include "records.h"
 #include "selections.h"
 #include "sweep.h"
@@ -362,6 +363,7 @@ static PyMethodDef functions[] = {
     {"tie", (PyCFunction)(void (*)(void))tie, METH_FASTCALL, tie_doc},
     {"to_float", to_float, METH_O, to_float_doc},
     {"join_numbers", join_numbers, METH_O, join_numbers_doc},
+    {"push_numbers", push_numbers, METH_VARARGS, push_numbers_doc},
     {"outer_product", (PyCFunction)(void (*)(void))outer_product, METH_FASTCALL, outer_product_doc},
     {"register_buffers", register_buffers, METH_O, register_buffers_doc},
     {"record", (PyCFunction)(void (*)(void))record, METH_FASTCALL, record_doc},

@@ -34,23 +34,28 @@ place_on_axis(PyObject *index, npy_intp size, npy_intp *place)
     return 1;
 }
 
-/* Whether an index is one integer for each axis of an array, in bounds, and these. */
+/* Whether an index is one integer for each of some axes, in bounds, and these. */
 static int
-places_of(PyObject *index, PyArrayObject *array, npy_intp *places)
+places_among(PyObject *index, int axes, const npy_intp *sizes, npy_intp *places)
 {
-    int axes = PyArray_NDIM(array);
     if (axes == 1 && PyLong_CheckExact(index)) {
-        return place_on_axis(index, PyArray_DIM(array, 0), places);
+        return place_on_axis(index, sizes[0], places);
     }
     if (!PyTuple_CheckExact(index) || PyTuple_GET_SIZE(index) != axes) {
         return 0;
     }
     for (int k = 0; k < axes; k++) {
-        if (!place_on_axis(PyTuple_GET_ITEM(index, k), PyArray_DIM(array, k), places + k)) {
+        if (!place_on_axis(PyTuple_GET_ITEM(index, k), sizes[k], places + k)) {
             return 0;
         }
     }
     return 1;
+}
+
+static int
+places_of(PyObject *index, PyArrayObject *array, npy_intp *places)
+{
+    return places_among(index, PyArray_NDIM(array), PyArray_DIMS(array), places);
 }
 
 /* What is in part `k` of the draft of a root's memory, borrowed; NULL where it has none. */

@@ -203,7 +203,14 @@ OPERATIONS = [
     lambda a, b: a[::-1] * np.max(b),
     lambda a, b: np.linalg.solve(np.eye(3) * 4 + np.outer(b, b), a),
     lambda a, b: doubled(a) * 0.1 + b,
+    lambda a, b: of_numbers(*a, *b),
 ]
+
+
+def of_numbers(a, b, c, d, e, f):
+    x = np.sin(a * b + c) - d / (2.0 + b * b)
+    y = np.hypot(x * e - a, 1.0) * 0.5 + x
+    return np.stack([x * y, y - f * 2.0, y * y + c])
 
 
 def written(a, b):

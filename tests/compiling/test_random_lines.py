@@ -25,7 +25,7 @@ ONE = (
     "np.broadcast_to({a}, (2, *{a}.shape))", "np.expand_dims({a}, 1)", "np.squeeze({a})", "np.zeros_like({a})",
     "np.ones_like({a}) * {a}", "np.take({a}, [0, -1, 0], axis=-1)", "np.logical_not({a} > 0.0) * 2.0", "{a} * W[:{a}.shape[-1]]",
     "np.cos({a})[..., :1]", "{a} @ {a}", "np.split({a}, 2, axis=-1)[1]", "np.atleast_2d({a})", "np.asfortranarray(W) * 1.0 + {a}",
-    "np.copy({a}.T)", "np.argmax({a}, axis=0) * 0.25", "np.sort({a}, axis=-1)", "({a} > 0.1).astype(float)", "{a}[{a} > 0.1]",
+    "{a}[:0]", "np.copy({a}.T)", "np.argmax({a}, axis=0) * 0.25", "np.sort({a}, axis=-1)", "({a} > 0.1).astype(float)", "{a}[{a} > 0.1]",
 )  # fmt: skip
 TWO = (
     "{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / (1.5 + np.abs({b}))", "np.maximum({a}, {b})", "np.arctan2({a}, {b})",
@@ -41,7 +41,21 @@ WRITES = (
     "{y} = {a}\n    for k in range(3): {y} = {y} * 0.5 + {b} * k", "{y} = {a}\n    while np.max(np.abs({y})) > 0.5: {y} = {y} * 0.5",
     "{y} = sum(row * 2.0 for row in {a})", "{y} = {a}.reshape(-1)[int(np.abs(np.sum({b})) * 2) % 3] + {b}",
 )  # fmt: skip
-SHAPES = [(), (3,), (4,), (3, 4), (4, 2), (1, 4), (2, 2), (3, 1), (3, 4, 2), (1,), (2, 1, 2)]
+SHAPES = [
+    (),
+    (3,),
+    (4,),
+    (3, 4),
+    (4, 2),
+    (1, 4),
+    (2, 2),
+    (3, 1),
+    (3, 4, 2),
+    (1,),
+    (2, 1, 2),
+    (0,),
+    (2, 0),
+]
 W = np.linspace(-1.0, 1.0, 4)
 
 
@@ -75,12 +89,7 @@ def programs(draw):
         ):
             continue
         y = values[f"y{k}"]
-        if (
-            isinstance(y, np.ndarray | np.number)
-            and np.all(np.isfinite(y))
-            and np.size(y)
-            and np.size(y) < 300
-        ):
+        if isinstance(y, np.ndarray | np.number) and np.all(np.isfinite(y)) and np.size(y) < 300:
             names.append(f"y{k}")
             lines.append(line)
     outputs = ", ".join(names[3:][-3:]) or "x0 * 2"
@@ -120,6 +129,14 @@ def compared(f, args, others, orders=True):
             if missed is None:
                 said = differences(found, expected, ulps=1e5, zeros=False, orders=orders)
                 assert not said, f"{way}, point {k}: {said}"
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: (x[:0] > 0.0, x * 2.0),
+    lambda x: (x * 2.0 if np.any(x[:0] > 0.0) else x * 3.0, np.all(x[:0] > x[0])),
+])  # fmt: skip
+def test_truths_without_entries(f):
+    compared(f, [np.array([1.0, -2.0, 0.5])], [[np.array([-1.0, 2.0, 0.1])]])
 
 
 @pytest.mark.slow

@@ -82,6 +82,7 @@ class NativeLine:
                 self.truths.append(truth)
         self.regular = len(self.line.regular)
         self.truths += self.line.regular
+        self.reads_truths = bool(self.truths)  # or those of an array without entries
         self.slow: dict[int, str] = {}  # of a look, how its value is read
         for at, look in enumerate(self.looks):
             if look.kind not in TRUTHS + STRUCTURE:
@@ -107,6 +108,7 @@ class NativeLine:
         if type(x) is not Names or form is None:
             raise NotLowered("a tuple that comes out")
         held = self.truths if x.kind == "b1" else self.numbers
+        self.reads_truths |= x.kind == "b1"
         start = len(held)
         held += x.ids.reshape(-1, order="F" if form.order == "F" else "C").tolist()
         return ResultPlace(x.kind, start, form)
@@ -141,7 +143,7 @@ class NativeLine:
 
     def _lines(self, results: list[str]) -> list[str]:
         lines = ["def run(values):", "n = numbers.copy()"]
-        lines += ["t = truths.copy()"] if self.truths else []
+        lines += ["t = truths.copy()"] if self.reads_truths else []
         whole = [k for k, form in enumerate(self.given_forms) if form and form.kind is int]
         given = [
             f"float(values[{k}])" if k in whole else f"values[{k}]"
@@ -163,7 +165,7 @@ class NativeLine:
             condition = "True" if unseen else changed
             lines += [
                 f"if {condition}:",
-                f"    missed = first_missed(n, {'t' if self.truths else None})",
+                f"    missed = first_missed(n, {'t' if self.reads_truths else None})",
                 "    if missed is not None: return missed, None",
             ]
         return [*lines, *results]

@@ -35,7 +35,7 @@ from .views import (
     draft_of,
     follow,
     give_value,
-    living_views,
+    has_other_views,
     memory_of,
     root_of,
     shares_memory,
@@ -78,17 +78,22 @@ class Flat(Iterator):
         return np.copy(np.ravel(self.base))
 
     def __getitem__(self, index: Index) -> Any:
-        return self.base[self._coords_of(index)]  # a copy, as NumPy's
+        base = self._with_axes()
+        return base[self._coords_of(index, base.shape)]  # a copy, as NumPy's
 
     def __setitem__(self, index: Index, v: Value) -> None:
         refuse_overlap(self.base, v)
-        self.base[self._coords_of(index)] = v
+        base = self._with_axes()
+        base[self._coords_of(index, base.shape)] = v
 
-    def _coords_of(self, index: Index) -> tuple:
+    def _with_axes(self) -> Any:
+        return self.base if self.base.shape else np.reshape(self.base, 1)
+
+    def _coords_of(self, index: Index, shape: tuple[int, ...]) -> tuple:
         self.index = 0
         n = self.base.size
         positions = range(n)[index] if type(index) is int else np.arange(n)[index]
-        return np.unravel_index(positions, self.base.shape)
+        return np.unravel_index(positions, shape)
 
 
 def _without_buffers(index: Index) -> Any:
@@ -135,11 +140,11 @@ def _write_part(root: "TracedArray", path: Path, at: int, index: Index, v: Value
 
 
 def _set_shape(x: "TracedArray", shape: int | tuple[int, ...]) -> None:
-    kept = x.primal  # from now on no draft, of which the views may not be known
+    kept = x.primal  # from now on no draft
     y: Any = np.reshape(x, shape)
     if y is x:
         return
-    if any(view is not y for view in living_views(x)) or not shares_memory(y.primal, kept):
+    if has_other_views(x, y) or not shares_memory(y.primal, kept):
         raise refusal("set shape", x=describe(x))
     x.primal = y.primal
     for name in type(x).__slots__:

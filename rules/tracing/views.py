@@ -40,16 +40,18 @@ class Memory:
     """Record of the memory that a root owns: its draft, its views, and arrays outside of the trace.
 
     ``draft`` is what is written to in place of the root's value, or None; ``views`` are those that
-    have a value; ``seen_by`` are the arrays, outside, that show the same memory. ``moved`` is what
-    ``check_swap`` says of the last write.
+    have a value, and ``empty`` those that had none at some time, by their ``id``; ``seen_by`` are
+    the arrays, outside, that show the same memory. ``moved`` is what ``check_swap`` says of the
+    last write.
     """
 
-    __slots__ = ("draft", "moved", "seen_by", "views")
+    __slots__ = ("draft", "empty", "moved", "seen_by", "views")
 
     def __init__(self, draft: tuple | None = None) -> None:
         self.draft = draft
         self.moved: tuple | None = None
         self.views: dict[int, weakref.ref] = {}
+        self.empty: dict[int, weakref.ref] = {}
         self.seen_by: list[Any] = []
 
     def is_seen(self) -> bool:
@@ -195,6 +197,7 @@ def views_of_draft(x: "TracedArray", f: Function, options: dict) -> Any:
             handle = type(x)()
             handle.at_level = x.at_level
             handle.base_and_path = x, ((f, options, leaf),)
+            _remember_empty(handle, x.memory)
         views.append(handle)
     return views[0] if type(y) in LEAVES else map_leaves(lambda _: views.pop(0), y)
 
@@ -207,17 +210,36 @@ def remember(view: "TracedArray", root: "TracedArray") -> None:
     views = memory_of(root).views
     # A number of its own for each, so that threads which read the same array do not meet.
     views[next_of_views()] = weakref.ref(view)
+    _sweep(views)
+
+
+def _remember_empty(view: "TracedArray", memory: Memory) -> None:
+    memory.empty[id(view)] = weakref.ref(view)
+    _sweep(memory.empty)
+
+
+def _sweep(views: dict[int, weakref.ref]) -> None:
+    """Forget the dead at powers of two, so that it stays cheap."""
     if len(views) >= VIEWS_SWEPT and not len(views) & (len(views) - 1):
-        # The dead are forgotten at powers of two, so that it stays cheap.
         for number, reference in list(views.items()):
             if reference() is None:
-                del views[number]
+                views.pop(number, None)
 
 
 def living_views(root: "TracedArray") -> list:
     """Return the views of ``root`` that have a value and that somebody still holds."""
-    references = list(memory_of(root).views.values())
-    return [view for reference in references if (view := reference()) is not None]
+    return _living(memory_of(root).views)
+
+
+def has_other_views(root: "TracedArray", view: "TracedArray") -> bool:
+    """Say whether somebody holds a view of ``root`` besides this one, with or without a value."""
+    memory = memory_of(root)
+    return any(x is not view for x in [*_living(memory.views), *_living(memory.empty)])
+
+
+def _living(references: dict[int, weakref.ref]) -> list:
+    held = list(references.values())
+    return [view for reference in held if (view := reference()) is not None]
 
 
 def put_draft(root: "TracedArray", draft: tuple, *names: str, moved: tuple | None = None) -> None:
@@ -236,6 +258,7 @@ def forget(root: "TracedArray") -> None:
     root.memory.views = {}
     for view in views:
         _empty(view, ("primal", *type(view).__slots__))
+        _remember_empty(view, root.memory)
 
 
 def _empty(x: Value, names: tuple) -> None:

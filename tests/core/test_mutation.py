@@ -667,3 +667,38 @@ def test_writes_of_what_shares_memory_are_numpys_or_refused(view, write):
                 except (cr.MutationError, ValueError, TypeError):
                     continue
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("moment", ["before", "after", "between"])
+@pytest.mark.parametrize("transform", ["jvp", "vjp", "jacfwd", "jacrev", "linearize"])
+def test_a_shape_is_not_set_beside_views_that_a_write_emptied(transform, moment):
+    def f(x):
+        y = x * 1.0
+        row = y[0] if moment == "before" else None
+        y[0, 0] = 2.0
+        row = y[0] if moment != "before" else row
+        y[1, 1] = y[0, 1] if moment == "between" else 3.0
+        y.shape = (-1,)
+        return row * 2.0
+
+    x = np.arange(6.0).reshape(2, 3)
+    run = {"jvp": lambda: cr.jvp(f, (x,), (x,)), "vjp": lambda: cr.vjp(f, x)}
+    run["linearize"] = lambda: cr.linearize(f, x)
+    with pytest.raises(cr.MutationError, match="that has views"):
+        run.get(transform, lambda: getattr(cr, transform)(f)(x))()
+
+
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev])
+def test_a_shape_is_set_once_the_views_are_gone(transform):
+    def f(x):
+        y = x * 1.0
+        for k in range(1, 3):
+            y[k] = y[k - 1] * 2.0
+        y.shape = (-1,)
+        return y
+
+    x = np.arange(6.0).reshape(3, 2)
+    first = np.eye(6)[:2]
+    np.testing.assert_array_equal(
+        transform(f)(x).reshape(6, 6), np.concatenate([first, 2 * first, 4 * first])
+    )

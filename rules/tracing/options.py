@@ -123,6 +123,8 @@ def call_into(f: Function, args: tuple, kwargs: dict, out: Value) -> Any:
     A ufunc computes in the dtype of its arguments; all else that is given an array for the result,
     a sum or a cumulative product, in that of the array.
     """
+    if f is np.matmul and kwargs.get("axes") in _AXES_OF_OPERATOR:
+        kwargs = {name: option for name, option in kwargs.items() if name != "axes"}
     y = f(*args, **kwargs)
     one = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     dtype = dtype_of(one) or OBJECT
@@ -131,7 +133,11 @@ def call_into(f: Function, args: tuple, kwargs: dict, out: Value) -> Any:
     return write_out(f, y, out)
 
 
-_OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+_OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**", "matmul": "@",
+}  # fmt: skip
+# What NumPy says for ``a @= b``, and what is so without a word.
+_AXES_OF_OPERATOR = ([(-2, -1)] * 3, [(-1,), (-2, -1), (-1,)])
 
 
 def write_out(f: Function, y: Any, out: Any, index: Index = ...) -> Any:

@@ -238,6 +238,9 @@ def test_in_place_addition_to_a_plain_array():
         cr.grad(program)(X)
     with raises(cr.MutationError, "multiply(..., out=...)", "a = a * x instead of a *= x"):
         cr.grad(lambda x, a: a.__imul__(x))(X, np.ones(3))
+    for a in (np.ones(3), np.ones((3, 3))):
+        with raises(cr.MutationError, "plain array", "a = a @ x instead of a @= x"):
+            cr.jacfwd(lambda x, a: a.__imatmul__(x))(np.eye(3), a)
 
 
 def test_an_integer_array_cannot_hold_a_traced_number():

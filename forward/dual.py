@@ -212,8 +212,6 @@ class ForwardLevel(DualWrites):
             if branch is not y:  # at a tie
                 return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
-        if not (kind.exact or (class_x in FLOATS and class_z in FLOATS)):
-            x, z = kind.operands((x, z), y)
         dual: Any
         if class_y is _float64 or class_y is float:
             plain = (not a_active or class_x is _float64 or class_x is float) and (
@@ -231,6 +229,8 @@ class ForwardLevel(DualWrites):
             plain = False
         if not plain:
             return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+        if not (kind.exact or (class_x in FLOATS and class_z in FLOATS)):
+            x, z = kind.operands((x, z), y)
         dual.primal = y
         dual.at_level = self
         of_a, of_b = kind.partials

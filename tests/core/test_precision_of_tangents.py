@@ -55,6 +55,15 @@ def test_pullback(name):
     assert xbar == slope * (np.float64(FACTOR) * SEED)
 
 
+@pytest.mark.parametrize("f", [np.fmod, np.mod, np.copysign, np.heaviside, np.maximum, np.add])
+@pytest.mark.parametrize("y", [np.full(3, 0.7), np.float64(0.7), np.array(0.7)], ids=repr)
+def test_an_array_of_float32_beside_numbers_of_float64(f, y):
+    x = np.full(3, 2.5, np.float32)
+    for g in (lambda x: f(x, y), lambda x: f(y, x)):
+        value, ydot = cr.jvp(g, (x,), (x,))
+        assert value.dtype == ydot.dtype == cr.jacfwd(g)(x).dtype == g(x).dtype
+
+
 def test_in_a_batch():
     xs, f = np.array([1.643, 2.0]), FUNCTIONS["product"][0]
     ydots = cr.vmap(lambda x: cr.jvp(f, (x,), (SEED,))[1])(xs)

@@ -194,7 +194,8 @@ class WriteNode(TapeNode):
             else:
                 counts = counts_of(taken)
         whole = buffer if level is None else level.array(buffer)
-        rest = whole if alive is None else Masked(whole, alive)
+        # Where it does not matter the marks stay behind: others may hold them.
+        rest = Masked(whole, alive) if self.sensitive else whole
         cotangents.give(self.before, rest)
         return vbar, counts
 

@@ -60,7 +60,10 @@ LINALG: dict = {
         case(S, 1), case(STACK, "fro", (1, 2)), case(A, axis=1, keepdims=True),
     ],
     L.matrix_norm: [case(S), case(STACK, ord="nuc"), case(C, ord=2), case(S, ord=np.inf)],
-    L.vector_norm: [case(X), case(A, axis=1), case(C, ord=3), case(A, ord=2.0), case(S32)],
+    L.vector_norm: [
+        case(X), case(A, axis=1), case(C, ord=3), case(A, ord=2.0), case(S32),
+        case(A[:, :0], axis=0),
+    ],
     L.matrix_power: [case(S, 3), case(S, -2), case(S, 0), case(C, 2), case(STACK, 1)],
     L.matrix_rank: [case(S), case(TALL)],
     L.multi_dot: [case([A, S, S, X]), case([X, S, A.T]), case([S, C])],

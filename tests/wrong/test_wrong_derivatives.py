@@ -635,3 +635,41 @@ def test_wasserstein_distance_of_samples_that_share_points():
     found = cr.grad(lambda x: stats.wasserstein_distance(x, np.full(6, 1.1)))(x)
     np.testing.assert_allclose(found, sign / 6)
     assert np.isfinite(cr.hessian(lambda x: stats.energy_distance(x, other))(x)).all()
+
+
+@pytest.mark.parametrize("write", ["copyto", "mask", "rows"])
+def test_a_second_pull_through_a_write_before_a_maximum(write):
+    """The first sweep wrote into the marks of what the maximum had chosen."""
+    x = np.array([[0.72, 0.7], [-0.88, 0.51]])
+
+    def f(x):
+        if write == "copyto":
+            np.copyto(x, x[::-1], where=x > 0)
+        elif write == "mask":
+            x[x > 0] = x[::-1][x > 0]
+        else:
+            x[[0]] = x[[1]]
+        return np.max(np.abs(x), axis=-1)
+
+    pullback = cr.vjp(f, x)[1]
+    first = [pullback(unit)[0] for unit in np.eye(2)]
+    np.testing.assert_array_equal([pullback(unit)[0] for unit in np.eye(2)], first)
+    np.testing.assert_array_equal(cr.jacfwd(f)(x), first)
+
+
+@pytest.mark.parametrize("transform", [cr.jacfwd, cr.jacrev])
+def test_clip_between_bounds_that_meet(transform):
+    """It is one of the two where a bound alone moves: no derivative is shared with the other."""
+
+    def clip(v):
+        return np.clip(v[:1], v[1:2], v[2:])
+
+    for v, slopes in [
+        ((1.0, 0.0, 0.0), (0, 0, 1)), ((0.0, 1.0, 0.0), (0, 0, 1)),
+        ((0.0, 0.0, 1.0), (0.5, 0.5, 0)), ((-1.0, 0.0, 0.0), (0, 0.5, 0.5)),
+        ((0.0, -1.0, 0.0), (0.5, 0, 0.5)), ((0.0, 0.0, 0.0), (1 / 3, 1 / 3, 1 / 3)),
+    ]:  # fmt: skip
+        np.testing.assert_allclose(transform(clip)(np.array(v)), [slopes], rtol=1e-15)
+        np.testing.assert_allclose(
+            transform(lambda v: np.clip(*v))(np.array(v)), slopes, rtol=1e-15
+        )

@@ -371,3 +371,26 @@ def test_an_object_array_is_written_to_after_a_view_of_it(several, call, transfo
         "compile": lambda: cr.compile(f)(x),
     }[transform]
     same(f(x), ours())
+
+
+@pytest.mark.parametrize("index", [slice(None, None, 2), [0, 0], 0, -1, slice(3, 3)], ids=str)
+def test_flat_of_an_array_without_axes(index):
+    def f(x):
+        y = np.multiply(x, 2.0, out=np.empty_like(x))
+        y.flat[index] = x.flat[0] * 3
+        return y * np.sum(x.flat[index])
+
+    x = np.array(2.0)
+    same(f(x), cr.vjp(f, x)[0])
+    same(f(x), cr.jvp(f, (x,), (x,))[0])
+    same(cr.jacfwd(f)(x), cr.jacrev(f)(x))
+
+
+def test_the_weights_that_an_average_returns():
+    def f(x):
+        return np.average(x, axis=0, weights=[1.0, 2.0, 3.0], returned=True)[1]
+
+    for x in (np.ones(3), np.ones((3, 2))):
+        same(f(x), cr.vjp(f, x)[0])
+        assert type(cr.vjp(f, x)[0]) is type(f(x))
+    assert cr.vjp(f, x)[0].flags.writeable

@@ -211,6 +211,8 @@ def take_index(shape, indices, axis, mode):
 
 
 def take_transpose(ybar, space, indices, axis=None, mode="raise"):
+    if not np.size(ybar):  # NumPy takes any index of lanes that have no entries
+        return np.zeros(space.shape, space.dtype)
     index = take_index(space.shape, indices, axis, mode)
     if axis is not None and space.ndim:
         return getitem_transpose(ybar, space, index)

@@ -141,5 +141,6 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     axes = every_axis(x, axis)
     kept = [n for k, n in enumerate(np.shape(x)) if k not in axes]
     moved = np.moveaxis(x, axes, range(len(kept), np.ndim(x)))
-    y = vector_norm_along(np.reshape(moved, (*kept, -1)), ord, len(kept), False)
+    lanes = np.reshape(moved, (*kept, math.prod(np.shape(x)[k] for k in axes)))
+    y = vector_norm_along(lanes, ord, len(kept), False)
     return np.expand_dims(y, axes) if keepdims else y

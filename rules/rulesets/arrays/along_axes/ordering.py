@@ -59,12 +59,15 @@ def choose(a, choices, mode="raise"):
 
 def attained(i, y, xs):
     """Return the mask where ``xs[i]`` is the result, and the number of ``xs`` that are it there."""
-    x, second, last = xs[i], xs[i - 1], xs[i - 2]
-    place = x is not None and x == y
-    also = second is not None and second == y
-    third = last is not None and last == y
+    places = [x is not None and x == y for x in xs]
+    place, also, third = places[i], places[i - 1], places[i - 2]
     if type(place) is np.ndarray and not np.count_nonzero(place & (also | third)):
         return place, 1  # most numbers are not at their bounds
+    x, low, _ = xs
+    if low is not None:  # the upper bound is that of the larger of the two
+        places[0] = places[0] & np.greater_equal(x, low)
+        places[1] = places[1] & np.greater_equal(low, x)
+        place, also, third = places[i], places[i - 1], places[i - 2]
     return place, np.add(place & also, place & third, dtype=np.int8) + 1
 
 
@@ -83,7 +86,8 @@ KNOWN = frozenset({np.ndarray, float, int, np.float64, type(None)})
 class ClipRule(Kind):
     """Each entry of ``clip(x, low, high)`` is one of the three, and equal ones share it evenly.
 
-    A bound that was left out is None.
+    It is ``minimum(maximum(x, low), high)``: the lesser of the first two has no share, where it
+    equals the upper bound. A bound that was left out is None.
     """
 
     __slots__ = ()

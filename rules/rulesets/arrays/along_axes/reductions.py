@@ -91,7 +91,9 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
         if np.any(total == 0):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         y = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
-    return (y, np.broadcast_to(total, np.shape(y))) if returned else y
+    if returned and np.shape(total) != np.shape(y):
+        total = np.copy(np.broadcast_to(total, np.shape(y)))
+    return (y, total) if returned else y
 
 
 def in_dtype_of_average(weights, dtype):

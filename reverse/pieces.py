@@ -50,7 +50,7 @@ class Pieces:
             self.others.append((index, ybar))
         else:
             present = self.places.get(place)
-            if isinstance(ybar, Traced):
+            if isinstance(ybar, Traced) and not ybar.writable:
                 self.places[place] = ybar.at_level.multiply_add(present, ybar, ONE)
             else:
                 self.places[place] = ybar if present is None else add(present, ybar)

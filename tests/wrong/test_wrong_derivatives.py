@@ -673,3 +673,16 @@ def test_clip_between_bounds_that_meet(transform):
         np.testing.assert_allclose(
             transform(lambda v: np.clip(*v))(np.array(v)), slopes, rtol=1e-15
         )
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (2, 3)])
+def test_rows_of_a_jacobian_through_a_number_written_into_a_row(shape):
+    """The cotangent of a row that was read alone counted as one of a number."""
+
+    def f(x):
+        x[0] = x[1, 1] * 2.0
+        return np.stack([x[0], x[1] * 3.0]), sum(list(x))
+
+    x = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
+    for ours, right in zip(cr.jacrev(f)(x), cr.jacfwd(f)(x)):
+        np.testing.assert_array_equal(ours, right)

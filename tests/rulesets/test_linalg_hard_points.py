@@ -417,3 +417,18 @@ def test_eigenvalues_of_a_matrix_without_a_basis():
         _, wdot = cr.jvp(np.linalg.eigvals, (a,), (np.eye(2),))
         assert np.isnan(wdot).all()
         assert np.isnan(cr.grad(lambda a: np.real(np.linalg.eigvals(a)[0]))(a)).any()
+
+
+@np.errstate(all="ignore")
+def test_a_determinant_of_numbers_that_are_not_finite():
+    """It is NaN, alone, where LAPACK does not converge."""
+    singular, plain = np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([[3.0, 1.0], [0.0, 1.0]])
+    for bad in (np.nan, np.inf):
+        stack = np.stack([singular, np.array([[bad, 1.0], [1.0, 2.0]]), plain])
+        xbar = cr.grad(lambda a: np.sum(np.linalg.det(a)))(stack)
+        assert np.isnan(xbar[1]).all()
+        np.testing.assert_allclose(xbar[0], [[4, -2], [-2, 1]], atol=1e-14)
+        np.testing.assert_allclose(xbar[2], [[1, 0], [-1, 3]], atol=1e-14)
+        ydot = cr.jvp(np.linalg.det, (stack,), (stack,))[1]
+        np.testing.assert_allclose(ydot, [0, np.nan, 6], atol=1e-14)
+        assert np.isnan(cr.grad(np.linalg.det)(stack[1])).all()

@@ -57,6 +57,15 @@ def test_select():
     both(lambda x: np.select([MASK[0]], [1.0], x), 0.3)
 
 
+@pytest.mark.parametrize("choices", [[F, 1], [1, F], [F, True], [F, F.astype(float)]])
+def test_dtype_of_select(choices):
+    def f(x):
+        return np.select([MASK[0], ~MASK[0]], [x if c is F else c for c in choices], 2)
+
+    assert cr.jvp(f, (F,), (F,))[0].dtype == f(F).dtype
+    np.testing.assert_array_equal(cr.vjp(f, F)[0], f(F))
+
+
 @pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
 def test_choose(mode):
     place = np.array([0, 2, 1, 0]) + (0 if mode == "raise" else 2)

@@ -227,3 +227,17 @@ def test_arguments_by_name_have_derivatives(x):
     xbar, kbar = cr.vjp(f, x, k)[1](np.ones_like(y))
     np.testing.assert_allclose(xbar, 2.0 * x * k + 2.0 * k**2)
     np.testing.assert_allclose(kbar, np.sum(ydot))
+
+
+def test_no_entries():
+    """NumPy answers with no objects, or asks for the dtype; traced values went round in circles."""
+    import chainrules.numpy as seen
+
+    doubled = seen.frompyfunc(lambda x: 2 * x, 1, 1)
+    floats = seen.vectorize(lambda x: 2 * x, otypes=[float])
+    for f in (lambda x: doubled(x).astype(float), floats):
+        for x in (np.zeros(0), np.zeros((2, 0))):
+            assert x.shape == cr.vjp(f, x)[0].shape == cr.jvp(f, (x,), (x,))[0].shape
+            assert x.shape * 2 == cr.jacrev(f)(x).shape
+    with pytest.raises(ValueError, match="size 0"):
+        cr.vjp(seen.vectorize(lambda x: 2 * x), np.zeros(0))

@@ -132,8 +132,9 @@ def vectorized(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
     outers = [np.shape(x)[: np.ndim(x) - ndim] for x, ndim in zip(xs, ndims)]
     cores = [np.shape(x)[np.ndim(x) - ndim :] for x, ndim in zip(xs, ndims)]
     loop = np.broadcast_shapes(*outers)
-    if 0 in loop or not xs:
-        return vectorize(*args, **kwargs)
+    if 0 in loop or not xs:  # NumPy knows the dtype of no results, or refuses
+        plain = {name: value(x) for name, x in kwargs.items()}
+        return np.vectorize.__call__(vectorize, *map(value, args), **plain)
     rows = [
         np.reshape(np.broadcast_to(x, (*loop, *core)), (math.prod(loop), *core))
         for x, core in zip(xs, cores)

@@ -219,7 +219,11 @@ def adjugate(a, y):
         inverse = np.linalg.inv(a)
         if all_true(sum_of_squares(value(a)) * sum_of_squares(value(inverse)) < LIMIT):
             return over_matrices(y) * inverse
-    return adjugate_by_svd(a)
+    finite = np.all(np.isfinite(value(a)), axis=(-2, -1))
+    if all_true(finite):
+        return adjugate_by_svd(a)
+    kept = over_matrices(finite)  # LAPACK raises where NumPy's determinant is NaN
+    return np.where(kept, adjugate_by_svd(np.where(kept, a, 0)), np.nan)
 
 
 def all_true(x):

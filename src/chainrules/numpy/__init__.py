@@ -24,7 +24,7 @@ import numpy as _numpy
 from .. import _rulesets
 from .._numbers import SCALARS, seeing
 from .._readers import Joining, readers
-from ..rules import innermost, is_traced
+from ..rules import innermost, is_traced, value
 from ..rules.engines.buffers import all_settled
 from ..rules.tracing.running import a_run
 
@@ -76,6 +76,8 @@ class _FromPython:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs or not is_traced(args):
             return self._ufunc(*args, **kwargs)
+        if 0 in map(_numpy.size, args):
+            return self._ufunc(*map(value, args))  # objects, of which there are none
         return self._vectorized(*args)
 
     def __repr__(self) -> str:

@@ -18,7 +18,9 @@ from .... import (
     add_kind,
     aligned,
     array_of,
+    astype,
     composed,
+    dtype_of,
     is_traced,
     pair_rule,
     selection_rule,
@@ -34,9 +36,16 @@ from .accumulations import from_lanes, in_lanes, recurrence, recurrence_transpos
 selection_rule(np.where)
 
 
+def promoted(x):
+    """Return what ``x`` adds to the dtype of a result; a number of Python's gives way."""
+    kind = type_under(x)
+    return kind(0) if kind in (int, float, complex) else dtype_of(array_of(x))
+
+
 @composed(np.select)
 def select(condlist, choicelist, default=0):
-    y = default
+    dtype = np.result_type(*map(promoted, (*choicelist, default)))
+    y = default if dtype_of(array_of(default)) == dtype else astype(array_of(default), dtype)
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         y = np.where(condition, choice, y)
     return np.copy(y, order="C") if np.ndim(y) > 1 else y

@@ -30,6 +30,7 @@ from ..tracing.views import (
     bare,
     follow,
     forget,
+    laid_out,
     register_view,
     root_of,
     shares_memory,
@@ -134,7 +135,9 @@ class BlocksLevel(Level):
         return replaced(lambda leaf: Block(leaf.block) if self.carries(leaf) else leaf, x)
 
     def constant(self, x: Value) -> Value:
-        return self.array(np.array(self.spread(x)))
+        axes = axes_of(bare(x))  # else what is repeated lies innermost, and ravel is no view
+        order = None if axes is None else (0, *[axis + 1 for axis in axes])
+        return self.array(laid_out(self.spread(x), order))
 
     def accumulator(
         self, shape: tuple[int, ...], dtype: DTypeLike | None, start: Value = None

@@ -53,6 +53,36 @@ def test_a_child_of_a_process_that_compiles_does_not_hang():
     assert not done.returncode, done.stderr
 
 
+FIRST = """
+import threading
+import numpy as np
+import chainrules as cr
+x = np.linspace(0.1, 1.2, 6)
+def f(x):
+    return np.sum(cr.scan(lambda s, t: (s * t, s + np.sin(t)), 1.0, x)[1])
+right, wrong, ready = cr.grad(f)(x), [], threading.Barrier(6)
+def work():
+    ready.wait()
+    for _ in range(3):
+        g = cr.compile(cr.grad(f))
+        wrong.extend(1 for _ in range(3) if not np.allclose(g(x), right))
+threads = [threading.Thread(target=work) for _ in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not wrong
+"""
+
+
+@pytest.mark.slow
+def test_threads_that_compile_first_at_once():
+    """What two threads had made, of which one is kept, was used and freed: the process ended."""
+    command = [sys.executable, "-P", "-c", FIRST]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert not done.returncode, done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 @pytest.mark.filterwarnings("ignore:.*fork")  # of threads of others, as of JAX
 def test_a_fork_lets_go_of_what_it_holds():

@@ -16,7 +16,7 @@ import numpy as np
 
 from .assembly.assembler import Module
 from .entry import FASTCALL, MethodDef, address_of, layout, new_builtin, word
-from .locks import making
+from .locks import made_once
 from .machine import Code, libm
 
 #: What is compared, of which object, and three numbers that it takes.
@@ -156,13 +156,8 @@ _COUNTED = """%references = load i64, ptr %answer
 store i64 %more, ptr %answer"""
 
 
+@made_once
 def _compiled() -> tuple[Code, MethodDef]:
-    with making:  # one for all of the process: what two threads made, one would let go
-        return _compiled_once()
-
-
-@functools.cache
-def _compiled_once() -> tuple[Code, MethodDef]:
     where = layout()
     assert where is not None
     module = Module()

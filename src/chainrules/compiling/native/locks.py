@@ -4,13 +4,28 @@ A child has only the thread that forks. So nobody may hold a lock at that moment
 midst of what one protects: the forking thread takes the locks before, and lets go of them in both.
 """
 
+import functools
 import os
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 # One for all: targets are made once, known kernels are looked up, LLVM parses for one thread.
 making = threading.RLock()
+Made = TypeVar("Made")
+
+
+def made_once(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Keep what is made, one for all of the process: of two threads' one would let go, in use."""
+    kept = functools.cache(make)
+
+    @functools.wraps(make)
+    def made() -> Made:
+        with making:
+            return kept()
+
+    return made
 
 
 def _of_llvm() -> Any:

@@ -5,12 +5,12 @@ well; a recording makes millions of them, and need be told once of each piece of
 """
 
 import ctypes
-import functools
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
 from .entry import address_of
+from .locks import made_once
 from .machine import Code
 
 _BITS = 15
@@ -89,7 +89,7 @@ class KnownCode:
         ctypes.memset(self.table, 0, ctypes.sizeof(self.table))
 
 
-@functools.cache
+@made_once
 def _profile() -> Code:
     code = Code(_TEXT)
     code.connect(map(address_of, _TAKEN))

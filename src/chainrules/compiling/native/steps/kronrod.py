@@ -3,13 +3,12 @@
 The numbers are those that the step of a loop gives for a node, by the loop of :mod:`.stepping`.
 """
 
-import functools
 from collections.abc import Callable
 
 from ..assembly.assembler import Module
 from ..entry import make_callable
 from ..kernel import code_of
-from ..locks import making
+from ..locks import made_once
 from ..request import parameters
 from .stepping import driver_text
 
@@ -218,18 +217,17 @@ ret void
 """
 
 
-@functools.cache
+@made_once
 def rule_sums() -> Callable[..., None]:
     """Return the native rule, of the driver's arrays, and those that stand above the text.
 
     It ends at a node that no body fits, as the driver does.
     """
     kinds = ["array"] * 15
-    with making:
-        module = Module()
-        for name in ("fabs", "sqrt"):
-            module.declarations[f"declare double @llvm.{name}.f64(double)"] = None
-        module.functions["@steps"] = driver_text("@steps")
-        given = ", ".join(f"ptr %x{k}" for k in range(EVALUATED_ARRAYS))
-        module.functions["@run"] = _RULE.format(taken=parameters(kinds), given=given, eps=_EPS)
-        return make_callable(code_of(module, kinds))
+    module = Module()
+    for name in ("fabs", "sqrt"):
+        module.declarations[f"declare double @llvm.{name}.f64(double)"] = None
+    module.functions["@steps"] = driver_text("@steps")
+    given = ", ".join(f"ptr %x{k}" for k in range(EVALUATED_ARRAYS))
+    module.functions["@run"] = _RULE.format(taken=parameters(kinds), given=given, eps=_EPS)
+    return make_callable(code_of(module, kinds))

@@ -15,7 +15,7 @@ import numpy as np
 from ..assembly.assembler import Module
 from ..entry import make_callable
 from ..kernel import code_of
-from ..locks import making
+from ..locks import made_once
 from ..machine import Code
 from ..request import Input, Output, Request, checked, parameters
 from ..scalars.numbers import Numbers
@@ -154,7 +154,7 @@ def driver_text(name: str) -> str:
     return _DRIVER.format(name=name, taken=parameters(_ARRAYS))
 
 
-@functools.cache
+@made_once
 def _driver_code() -> Code:
     loads = [
         line
@@ -165,14 +165,13 @@ def _driver_code() -> Code:
         )
     ]
     given = ", ".join(f"ptr %x{k}" for k in range(len(_ARRAYS)))
-    with making:
-        module = Module()
-        module.functions["@run"] = driver_text("@run")
-        module.globals.append(_INTEGRAND.format(loads="\n".join(loads), given=given))
-        return code_of(module, _ARRAYS)
+    module = Module()
+    module.functions["@run"] = driver_text("@run")
+    module.globals.append(_INTEGRAND.format(loads="\n".join(loads), given=given))
+    return code_of(module, _ARRAYS)
 
 
-@functools.cache
+@made_once
 def driver() -> Callable[..., None]:
     """Return the native loop: of bodies, state, carry, next carry, captured, rows in, out, truths.
 

@@ -98,6 +98,8 @@ class RuleTable:
             if type(f) is FunctionType and not hasattr(f, "__primitive__"):
                 return None
             found = load_rules_of(f) or any(derive(f) for derive in derivers)
+            # Another thread may have loaded them since they were looked for.
+            found = found or self.methods_of(f) is not None
             return self.find(config, f, args) if found else None
         if not methods.alternatives:
             return methods.kind

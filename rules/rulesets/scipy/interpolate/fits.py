@@ -76,7 +76,7 @@ def ends_of(bc_type):
     return [None if isinstance(bc, str) and bc == "not-a-knot" else bc for bc in both]
 
 
-def knots_of(x, k, t, bc_type, own):
+def knots_of(x, k, t, bc_type):
     if t is not None:
         return as_float(t)
     first, last = ends_of(bc_type)
@@ -90,7 +90,13 @@ def knots_of(x, k, t, bc_type, own):
         y = not_a_knot(x, k)
     else:
         y = np.concatenate([x[:1]] * k + [x] + [x[-1:]] * k)
-    return with_values(y, own)
+    return y
+
+
+def valued_as(own, t, c):
+    """The spline of these knots and coefficients, with the values of SciPy's ``own``."""
+    t, c = with_values((t, c), (own.t, own.c))
+    return TracedBSpline(t, c, own.k, own.extrapolate, own.axis)
 
 
 def is_periodic(bc_type):
@@ -131,14 +137,14 @@ def make_interp(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
         return seeing_points(interpolate.make_interp_spline(*given))
     own = scipys_spline("make_interp_spline", *given)
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
-    t = knots_of(x, k, t, bc_type, own.t)
+    t = knots_of(x, k, t, bc_type)
     if k == 0 or (k == 1 and t is None):
         c = y
     elif is_periodic(bc_type):
         c = periodic_coefficients(x, y, t, k)
     else:
         c = interpolating_coefficients(x, y, t, k, bc_type)
-    return TracedBSpline(t, with_values(c, own.c), own.k, own.extrapolate, own.axis)
+    return valued_as(own, t, c)
 
 
 # ---- least squares ------------------------------------------------------------------------------
@@ -166,7 +172,7 @@ def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
     y = as_float(np.moveaxis(array_of(y), axis, 0))
     w = np.ones(len(x)) if w is None else as_float(w)
     c = least_squares(*rows_of(t, k, x), y, w, np.shape(t)[0] - k - 1)
-    return TracedBSpline(t, with_values(c, own.c), own.k, own.extrapolate, own.axis)
+    return valued_as(own, t, c)
 
 
 # ---- smoothing ----------------------------------------------------------------------------------
@@ -183,8 +189,7 @@ def make_smoothing(x, y, w=None, lam=None, *, axis=0):
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
     t = np.concatenate([x[:1]] * 3 + [x] + [x[-1:]] * 3)
     w = np.ones(len(x)) if w is None else as_float(w)
-    c = with_values(smoothing_coefficients(x, y, t, w, as_float(lam)), own.c)
-    return TracedBSpline(t, c, own.k, own.extrapolate, own.axis)
+    return valued_as(own, t, smoothing_coefficients(x, y, t, w, as_float(lam)))
 
 
 def smoothing_coefficients(x, y, t, w, lam):

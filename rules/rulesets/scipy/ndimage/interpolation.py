@@ -23,7 +23,6 @@ from .... import (
     rrule,
     thunk,
     value,
-    with_values,
 )
 from ...arrays.products import conj
 from ..followed import linear_pair
@@ -240,7 +239,7 @@ def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="
     checked(output, "rotate")
     first, second = sorted(axis % own.ndim for axis in axes)
     plane = [own.shape[first], own.shape[second]]
-    c, s = cosine_and_sine(angle)
+    c, s = special.cosdg(angle), special.sindg(angle)
     matrix = np.stack([np.stack([c, s]), np.stack([-s, c])])
     center = (np.array([np.shape(input)[first], np.shape(input)[second]]) - 1) / 2
     offset = center - matrix @ ((np.array(plane) - 1) / 2)
@@ -251,15 +250,6 @@ def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="
     coordinates[first] = np.expand_dims(down, other) + np.zeros(own.shape)
     coordinates[second] = np.expand_dims(right, other) + np.zeros(own.shape)
     return rotated(cval, input, np.stack(coordinates), order, mode, prefilter, other)
-
-
-def cosine_and_sine(angle):
-    if not is_traced(angle):
-        return special.cosdg(angle), special.sindg(angle)
-    radians = angle * (np.pi / 180)
-    plain = value(angle)
-    own = special.cosdg(plain), special.sindg(plain)
-    return with_values((np.cos(radians), np.sin(radians)), own)
 
 
 def rotated(cval, x, coordinates, order, mode, prefilter, other):

@@ -10,10 +10,9 @@ import numpy as np
 from scipy import interpolate
 
 from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
-from ..traced_objects import as_float, following, refuse_derived
+from ..traced_objects import as_float, following, refuse, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, padded, seeing_points, values
 from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
-from .piecewise import refuse
 
 SMOOTHING = "with a smoothing factor, for which FITPACK chooses the knots,"
 GIVE_KNOTS = "write s=0, or make_lsq_spline with knots, or make_smoothing_spline with lam"

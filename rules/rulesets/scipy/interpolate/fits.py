@@ -10,7 +10,7 @@ import numpy as np
 from scipy import interpolate
 
 from .... import array_of, composed, innermost, with_values
-from ..traced_objects import as_float
+from ..traced_objects import as_float, refuse
 from .bsplines import (
     TracedBSpline,
     basis,
@@ -19,7 +19,7 @@ from .bsplines import (
     scipys_spline,
     seeing_points,
 )
-from .piecewise import over, refuse
+from .piecewise import over
 from .systems import scattered, solved
 
 

@@ -21,7 +21,8 @@ from ... import (
     shifted,
     spread,
 )
-from .building import indices_of, number_or_array
+from .building import indices_of
+from .elementwise import as_array
 
 # ---- joining --------------------------------------------------------------------------------
 
@@ -189,14 +190,14 @@ def leaves_of(arrays):
 @composed(np.append)
 def append(arr, values, axis=None):
     if axis is None:
-        arr, values, axis = np.ravel(arr), np.ravel(number_or_array(values)), 0
+        arr, values, axis = np.ravel(arr), np.ravel(as_array(values)), 0
     return np.concatenate([arr, values], axis)
 
 
 @composed(np.insert, value="own")
 def insert(arr, obj, values, axis=None):
-    arr = number_or_array(arr)
-    values = astype(number_or_array(values), dtype_of(arr))
+    arr = as_array(arr)
+    values = astype(as_array(values), dtype_of(arr))
     numbers = np.insert(indices_of(arr), obj, indices_of(values, np.size(arr)), axis)
     return np.take(np.concatenate([np.ravel(arr), np.ravel(values)]), numbers)
 

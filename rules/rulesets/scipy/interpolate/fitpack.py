@@ -12,7 +12,7 @@ from scipy import interpolate
 from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
 from ..traced_objects import as_float, following, refuse, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, padded, seeing_points, values
-from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
+from .fits import between, interpolating_coefficients, knots_through, least_squares, make_interp
 
 SMOOTHING = "with a smoothing factor, for which FITPACK chooses the knots,"
 GIVE_KNOTS = "write s=0, or make_lsq_spline with knots, or make_smoothing_spline with lam"
@@ -136,27 +136,17 @@ INSTEAD = {
 # ---- fits ---------------------------------------------------------------------------------------
 
 
-def knots_through(x, xb, xe, k):
-    """Knots of the spline through all samples."""
-    half = (k + 1) // 2
-    t = x if k % 2 else (x[1:] + x[:-1]) / 2
-    inner = t[half : np.shape(t)[0] - half]
-    xb, xe = (np.reshape(as_float(end), (1,)) for end in (xb, xe))
-    return np.concatenate([xb] * (k + 1) + [inner] + [xe] * (k + 1))
-
-
 def curve(x, y, w, xb, xe, k, inner, own_c):
     """Knots and coefficients of the spline through samples, or fitted with ``inner`` knots."""
     x, y = as_float(x), as_float(y)
-    xb, xe = x[0] if xb is None else xb, x[-1] if xe is None else xe
+    first = x[:1] if xb is None else np.reshape(as_float(xb), (1,))
+    last = x[-1:] if xe is None else np.reshape(as_float(xe), (1,))
     if inner is None:
-        t = knots_through(x, xb, xe, k)
+        t = knots_through(x, k, first, last)
         c = interpolating_coefficients(x, y, t, k, None)
     else:
-        ends = [np.reshape(as_float(end), (1,)) for end in (xb, xe)]
-        t = np.concatenate([ends[0]] * (k + 1) + [as_float(inner)] + [ends[1]] * (k + 1))
-        w = np.ones(len(x)) if w is None else as_float(w)
-        c = least_squares(*rows_of(t, k, x), y, w, np.shape(t)[0] - k - 1)
+        t = between(first, as_float(inner), last, k + 1)
+        c = least_squares(x, y, t, k, w)
     return t, padded(c, own_c)
 
 

@@ -49,12 +49,20 @@ def as_parts(at, columns, entries):
 # ---- interpolation ------------------------------------------------------------------------------
 
 
-def not_a_knot(x, k):
+def between(first, inner, last, times):
+    """Knots with their ends, arrays of one number each, so many times."""
+    return np.concatenate([first] * times + [inner] + [last] * times)
+
+
+def knots_through(x, k, first, last):
+    """Knots of the spline through all samples, from ``first`` to ``last``."""
     half = (k + 1) // 2
     t = x if k % 2 else (x[1:] + x[:-1]) / 2
-    return np.concatenate(
-        [x[:1]] * (k + 1) + [t[half : np.shape(t)[0] - half]] + [x[-1:]] * (k + 1)
-    )
+    return between(first, t[half : np.shape(t)[0] - half], last, k + 1)
+
+
+def not_a_knot(x, k):
+    return knots_through(x, k, x[:1], x[-1:])
 
 
 def periodic_knots(x, k):
@@ -83,13 +91,13 @@ def knots_of(x, k, t, bc_type):
     if k == 0:
         y = np.concatenate([x, x[-1:]])
     elif k == 1:
-        y = np.concatenate([x[:1], x, x[-1:]])
+        y = between(x[:1], x, x[-1:], 1)
     elif is_periodic(bc_type):
         y = periodic_knots(x, k)
     elif first is None and last is None:
         y = not_a_knot(x, k)
     else:
-        y = np.concatenate([x[:1]] * k + [x] + [x[-1:]] * k)
+        y = between(x[:1], x, x[-1:], k)
     return y
 
 
@@ -150,17 +158,18 @@ def make_interp(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
 # ---- least squares ------------------------------------------------------------------------------
 
 
-def least_squares(columns, entries, y, w, n):
+def least_squares(x, y, t, k, w):
     """Solve ``a^T w^2 a c = a^T w^2 y``, where ``a`` has few entries in each row."""
+    columns, entries = rows_of(t, k, x)
+    w = np.ones(len(x)) if w is None else as_float(w)
     weighted = entries * (w * w)[:, None]
-    k = columns.shape[1]
     parts = [
         (columns[:, i], columns[:, j], weighted[:, i] * entries[:, j])
-        for i in range(k)
-        for j in range(k)
+        for i in range(k + 1)
+        for j in range(k + 1)
     ]
     terms = over(weighted, y[:, None]) * y[:, None]
-    return solved(parts, scattered(terms, columns, n))
+    return solved(parts, scattered(terms, columns, np.shape(t)[0] - k - 1))
 
 
 def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
@@ -170,9 +179,7 @@ def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
     own = scipys_spline("make_lsq_spline", *given, **options)
     x, t = as_float(x), as_float(t)
     y = as_float(np.moveaxis(array_of(y), axis, 0))
-    w = np.ones(len(x)) if w is None else as_float(w)
-    c = least_squares(*rows_of(t, k, x), y, w, np.shape(t)[0] - k - 1)
-    return valued_as(own, t, c)
+    return valued_as(own, t, least_squares(x, y, t, k, w))
 
 
 # ---- smoothing ----------------------------------------------------------------------------------
@@ -187,7 +194,7 @@ def make_smoothing(x, y, w=None, lam=None, *, axis=0):
     if lam is None:
         refuse("make_smoothing_spline without lam, which it then looks for,", "write lam=...")
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
-    t = np.concatenate([x[:1]] * 3 + [x] + [x[-1:]] * 3)
+    t = between(x[:1], x, x[-1:], 3)
     w = np.ones(len(x)) if w is None else as_float(w)
     return valued_as(own, t, smoothing_coefficients(x, y, t, w, as_float(lam)))
 

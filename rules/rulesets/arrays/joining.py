@@ -128,7 +128,8 @@ def joined_as(seen_as, axis):
         if type(tup) is Block:
             return NotImplemented
         parts = [np.reshape(x, (len(x), *seen_as(shape_of(x)[1:]))) for x in joined(tup)[0]]
-        return np.concatenate(parts, axis + 1, **options)
+        # Behind the axis of directions; parts of one axis have no second one.
+        return np.concatenate(parts, min(axis + 1, len(shape_of(parts[0])) - 1), **options)
 
     return block
 
@@ -140,14 +141,7 @@ def hstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0 if np.ndim(ybar) == 1 else 1, in_1d)
 
 
-def hstack_block(tup, **options):
-    if type(tup) is Block:
-        return NotImplemented
-    parts = [np.reshape(x, (len(x), *in_1d(shape_of(x)[1:]))) for x in joined(tup)[0]]
-    return np.concatenate(parts, 1 if len(shape_of(parts[0])) == 2 else 2, **options)
-
-
-linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers, **JOINS, block=hstack_block)
+linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers, **JOINS, block=joined_as(in_1d, 1))
 
 
 @linear_rule(np.dstack, **JOINS, block=joined_as(in_3d, 2))

@@ -1,24 +1,21 @@
 """scipy.signal: the dot-product identity over options, sections, states, precision, refusals."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.signal
+from generic_points import complex_normal, normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.scipy import signal
 
+random = functools.partial(normal, ())
+complex_ = functools.partial(complex_normal, (), apart=9)
 SEARCH = settings(max_examples=40)
 SIZES = st.integers(1, 7)
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng((seed, *shape)).normal(size=shape)
-
-
-def complex_(*shape, seed=0):
-    return random(*shape, seed=seed) + 1j * random(*shape, seed=seed + 9)
 
 
 def paired(y, ydot):

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from both_modes import both_rules
 from scipy import special
 
 import chainrules as cr
 import chainrules.rules.rulesets.special.ufuncs
-from chainrules.testing import test_frule, test_rrule
 
 PROLATE = special.pro_cv
 OBLATE = special.obl_cv
@@ -231,16 +231,11 @@ def options_of(name):
     return {} if tolerance is None else {"rtol": tolerance, "atol": tolerance}
 
 
-def both(f, *args, **options):
-    test_frule(f, *args, **options)
-    test_rrule(f, *args, **options)
-
-
 @pytest.mark.parametrize("name", sorted(POINTS))
 def test_at_numbers(name):
     options = options_of(name)
     for args in POINTS[name]:
-        both(getattr(special, name), *args, **options)
+        both_rules(getattr(special, name), *args, **options)
 
 
 def test_every_ufunc_is_in_the_table():
@@ -259,7 +254,7 @@ def columns(name, dtype=float):
 @pytest.mark.parametrize("name", sorted(POINTS))
 def test_at_arrays(name):
     args = columns(name)
-    both(getattr(special, name), *args, second_order=False, **options_of(name))
+    both_rules(getattr(special, name), *args, second_order=False, **options_of(name))
 
 
 BROADCAST = [name for name in POINTS if ufuncs()[name].nin > 1]
@@ -275,7 +270,7 @@ def test_broadcasting(name):
         for i, x in enumerate(args)
     ]
     shaped[-1] = np.broadcast_to(first[-1], (3, 1)).copy()
-    both(getattr(special, name), *shaped, second_order=False, **options_of(name))
+    both_rules(getattr(special, name), *shaped, second_order=False, **options_of(name))
 
 
 @pytest.mark.parametrize("name", sorted(POINTS))
@@ -317,8 +312,8 @@ def test_float32(name):
 def test_complex(name):
     f = getattr(special, name)
     for z in QUARTERS:
-        both(f, *HOLOMORPHIC[name], complex(z))
-    both(f, *HOLOMORPHIC[name], QUARTERS, second_order=False)
+        both_rules(f, *HOLOMORPHIC[name], complex(z))
+    both_rules(f, *HOLOMORPHIC[name], QUARTERS, second_order=False)
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))

@@ -12,7 +12,7 @@ from scipy import interpolate
 from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
 from ..traced_objects import as_float, following, refuse, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, padded, seeing_points, values
-from .fits import between, interpolating_coefficients, knots_through, least_squares, make_interp
+from .fits import clamped, interpolating_coefficients, knots_through, least_squares, make_interp
 
 SMOOTHING = "with a smoothing factor, for which FITPACK chooses the knots,"
 GIVE_KNOTS = "write s=0, or make_lsq_spline with knots, or make_smoothing_spline with lam"
@@ -145,7 +145,7 @@ def curve(x, y, w, xb, xe, k, inner, own_c):
         t = knots_through(x, k, first, last)
         c = interpolating_coefficients(x, y, t, k, None)
     else:
-        t = between(first, as_float(inner), last, k + 1)
+        t = clamped(first, as_float(inner), last, k + 1)
         c = least_squares(x, y, t, k, w)
     return t, padded(c, own_c)
 

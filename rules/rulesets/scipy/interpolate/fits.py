@@ -49,7 +49,7 @@ def as_parts(at, columns, entries):
 # ---- interpolation ------------------------------------------------------------------------------
 
 
-def between(first, inner, last, times):
+def clamped(first, inner, last, times):
     """Knots with their ends, arrays of one number each, so many times."""
     return np.concatenate([first] * times + [inner] + [last] * times)
 
@@ -58,7 +58,7 @@ def knots_through(x, k, first, last):
     """Knots of the spline through all samples, from ``first`` to ``last``."""
     half = (k + 1) // 2
     t = x if k % 2 else (x[1:] + x[:-1]) / 2
-    return between(first, t[half : np.shape(t)[0] - half], last, k + 1)
+    return clamped(first, t[half : np.shape(t)[0] - half], last, k + 1)
 
 
 def not_a_knot(x, k):
@@ -91,13 +91,13 @@ def knots_of(x, k, t, bc_type):
     if k == 0:
         y = np.concatenate([x, x[-1:]])
     elif k == 1:
-        y = between(x[:1], x, x[-1:], 1)
+        y = clamped(x[:1], x, x[-1:], 1)
     elif is_periodic(bc_type):
         y = periodic_knots(x, k)
     elif first is None and last is None:
         y = not_a_knot(x, k)
     else:
-        y = between(x[:1], x, x[-1:], k)
+        y = clamped(x[:1], x, x[-1:], k)
     return y
 
 
@@ -194,7 +194,7 @@ def make_smoothing(x, y, w=None, lam=None, *, axis=0):
     if lam is None:
         refuse("make_smoothing_spline without lam, which it then looks for,", "write lam=...")
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
-    t = between(x[:1], x, x[-1:], 3)
+    t = clamped(x[:1], x, x[-1:], 3)
     w = np.ones(len(x)) if w is None else as_float(w)
     return valued_as(own, t, smoothing_coefficients(x, y, t, w, as_float(lam)))
 

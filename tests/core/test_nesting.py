@@ -4,24 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from derivatives import by_jvp, by_linearize, by_vjp
 from differences import slope_of
 
 import chainrules as cr
 
-
-def derivative_forward(f):
-    return lambda x: cr.jvp(f, (x,), (1.0,))[1]
-
-
-def derivative_reverse(f):
-    return lambda x: cr.vjp(f, x)[1](1.0)[0]
-
-
-def derivative_linearized(f):
-    return lambda x: cr.linearize(f, x)[1](1.0)
-
-
-MODES = [derivative_forward, derivative_reverse, derivative_linearized, cr.grad]
+MODES = [by_jvp, by_vjp, by_linearize, cr.grad]
 
 
 def f(x):

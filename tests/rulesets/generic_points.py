@@ -7,6 +7,11 @@ def case(*args, **kwargs):
     return args, kwargs
 
 
+def text(options):
+    """Return the name of a case by its options."""
+    return ",".join(f"{key}={option}" for key, option in options.items()) or "default"
+
+
 def normal(of_file, *shape, seed=0):
     """Draw an array of normal numbers by the seed, the shape, and what the file begins with."""
     return np.random.default_rng((*of_file, seed, *shape)).normal(size=shape)

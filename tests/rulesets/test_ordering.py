@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from both_modes import both
+from both_modes import both, gradient
 from differences import slope_of
+from generic_points import text
 
 import chainrules as cr
 from chainrules.testing import check_grad
@@ -14,14 +15,6 @@ Y = RNG.normal(size=(2, 3, 4))
 F = X[0].astype(np.float32)
 Z = X[0] + 1j * X[1]
 MASK = X > 0
-
-
-def gradient(f, x, **options):
-    return cr.grad(lambda x: np.sum(f(x, **options)))(x)
-
-
-def text(options):
-    return ",".join(f"{key}={option}" for key, option in options.items()) or "default"
 
 
 # ---- where and others that choose ----

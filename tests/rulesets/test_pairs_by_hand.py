@@ -1,11 +1,10 @@
 """Each hand-written pair beside the other direction that is made of each of its halves."""
 
-import warnings
-
 import numpy as np
 import pytest
 import test_every_rule as every_rule
 from both_modes import both_rules
+from quietly import quietly
 
 import chainrules as cr
 from chainrules.reverse.derived import pulled, pushed
@@ -47,8 +46,7 @@ def test_each_half_makes_the_other(f):
     config = cr.ReverseConfig()
     tried = 0
     for args, kwargs in CASES[f]:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             push, pull = frule.find(config, f, args), rrule.find(config, f, args)
             if not (isinstance(push, RuleSignature) and isinstance(pull, RuleSignature)):
                 continue

@@ -1,4 +1,4 @@
-"""Observed values: they stand for plain numbers and arrays, and each look at them is told.
+"""Observed values: proxies of plain numbers and arrays, whose level is told of each read of them.
 
 To every transform, and to every rule, an observed value is a plain number or array. Its level
 computes what is computed with it, comparisons too. What looks at its numbers and goes on without it

@@ -1,4 +1,4 @@
-"""Interpolation in one dimension by kinds, on rectangular grids, and on tensor products."""
+"""Interpolation in one dimension, and on rectangular grids by tensor products."""
 
 import functools
 import itertools

@@ -16,8 +16,8 @@ from .... import (
     ProjectTo,
     array_of,
     composed,
-    frule,
     is_traced,
+    pair_rule,
     primitive,
     pushes_stacks,
     rrule,
@@ -93,33 +93,28 @@ def slopes_of(c, x, order, mode, times):
     return np.stack([interpolated(c, x, order, mode, more) for more in each])
 
 
-@frule.register(interpolated)
-def interpolated_frule(tangents, interpolated, c, x, *fixed):
-    _, cdot, xdot, *_ = tangents
-    ydot = cdot
-    if not isinstance(cdot, AbstractZero):
-        several = np.ndim(cdot) > np.ndim(c)  # directions
-        rows = cdot if several else (cdot,)
-        each = [interpolated(row, x, *fixed) for row in rows]
-        ydot = np.stack(each) if several else each[0]
-    if not isinstance(xdot, AbstractZero):
-        ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=-np.ndim(x))
-    return interpolated(c, x, *fixed), ydot
+@pair_rule(interpolated)
+def interpolated_pair(interpolated, c, x, *fixed):
+    def interpolated_pushforward(cdot, xdot, *_):
+        ydot = cdot
+        if not isinstance(cdot, AbstractZero):
+            several = np.ndim(cdot) > np.ndim(c)  # directions
+            rows = cdot if several else (cdot,)
+            each = [interpolated(row, x, *fixed) for row in rows]
+            ydot = np.stack(each) if several else each[0]
+        if not isinstance(xdot, AbstractZero):
+            ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=-np.ndim(x))
+        return ydot
+
+    def interpolated_pullback(ybar):
+        cbar = thunk(lambda: interpolated_back(ybar, x, np.shape(c), *fixed))
+        xbar = thunk(lambda: conj(slopes_of(c, x, *fixed)) * ybar)
+        return cbar, xbar, *[NoTangent()] * len(fixed)
+
+    return interpolated(c, x, *fixed), interpolated_pushforward, interpolated_pullback
 
 
 pushes_stacks(interpolated, most=math.inf)
-
-
-@rrule.register(interpolated)
-def interpolated_rrule(interpolated, c, x, *fixed):
-    project_c, project_x = ProjectTo(c), ProjectTo(x)
-
-    def interpolated_pullback(ybar):
-        cbar = thunk(lambda: project_c(interpolated_back(ybar, x, project_c.shape, *fixed)))
-        xbar = thunk(lambda: project_x(conj(slopes_of(c, x, *fixed)) * ybar))
-        return NoTangent(), cbar, xbar, *[NoTangent()] * len(fixed)
-
-    return interpolated(c, x, *fixed), interpolated_pullback
 
 
 @rrule.register(interpolated_back)

@@ -29,8 +29,15 @@ def is_parametric(tck):
 # ---- values -------------------------------------------------------------------------------------
 
 
-def values_beside(t, c, k, x, nu, ext):
+def by_formula(f, formula, *args):
+    """Return what SciPy's ``f`` gives, with the derivative of a formula."""
+    own = library_value(f, args, {})
+    return with_values(formula(*args), own)
+
+
+def values_beside(x, tck, nu, ext):
     """Values where the spline goes on, is 0, or stays what it is at its ends: ``ext`` 0, 1, 3."""
+    t, c, k = tck
     xp, t = as_float(x), as_float(t)
     n = np.shape(t)[0] - k - 1
     first, last = t[k], t[n]
@@ -51,12 +58,15 @@ def splev(x, tck, der=0, ext=0):
     t, c, k = tck
     if is_parametric(tck):
         return [splev(x, (t, part, k), der, ext) for part in c]
-    own = library_value(interpolate.splev, (x, (t, c, k), der, ext), {})
-    return with_values(values_beside(t, c, k, x, der, ext), own)
+    return by_formula(interpolate.splev, values_beside, x, (t, c, k), der, ext)
 
 
 def followed_by(tck):
     return tck.own if isinstance(tck, TracedBSpline) else tck
+
+
+def all_derivatives(x, tck):
+    return np.stack([values_beside(x, tck, nu, 0) for nu in range(tck[2] + 1)])
 
 
 @composed(interpolate.spalde)
@@ -68,9 +78,13 @@ def spalde(x, tck):
     t, c, k = tck
     if is_parametric((t, c, k)):
         return [spalde(x, (t, part, k)) for part in c]
-    own = library_value(interpolate.spalde, (x, (t, c, k)), {})
-    y = np.stack([values_beside(t, c, k, x, nu, 0) for nu in range(k + 1)])
-    return with_values(y, own)
+    return by_formula(interpolate.spalde, all_derivatives, x, (t, c, k))
+
+
+def area(a, b, tck):
+    t, c, k = tck
+    c = as_float(c)[: np.shape(t)[0] - k - 1]
+    return TracedBSpline(as_float(t), c, k).integrate(a, b, extrapolate=False)
 
 
 @composed(interpolate.splint)
@@ -82,10 +96,7 @@ def splint(a, b, tck, full_output=0):
         refuse("splint with full_output", "write it without")
     if is_parametric(tck):
         return [splint(a, b, (t, part, k)) for part in c]
-    own = library_value(interpolate.splint, (a, b, tck), {})
-    n = np.shape(t)[0] - k - 1
-    whole = TracedBSpline(as_float(t), as_float(c)[:n], k)
-    return with_values(whole.integrate(a, b, extrapolate=False), own)
+    return by_formula(interpolate.splint, area, a, b, (t, c, k))
 
 
 def stepped(f, step, tck, n):

@@ -1,4 +1,4 @@
-"""Words that everybody shares: configurations, their traits, and the errors.
+"""Configurations, their traits, and the classes of errors: the base that every other room imports.
 
 ``from chainrules.config import RuleConfig, HasReverseMode`` is all that an engine of another
 library needs.

@@ -1,4 +1,4 @@
-"""Every way to fail has a class of its own, and each is also the builtin a caller would catch.
+"""Classes of errors, one for each way to fail; each is also the builtin that a caller would catch.
 
 ``except cr.MissingRuleError`` catches a call of a function without a rule, and so does ``except
 NotImplementedError``. Each class has a code, and more precise ones stand in the table of refusals.

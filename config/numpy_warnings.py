@@ -1,4 +1,4 @@
-"""NumPy's warnings of floating-point numbers, at the user's line in place of one of ours.
+"""Floating-point warnings of NumPy, shown at the user's line in place of a line of this package.
 
 NumPy warns of the Python frame that calls it, which under a transform is a rule's. While one runs,
 errors that NumPy would warn of are handed to ``_Teller`` by NumPy's own setting for that,

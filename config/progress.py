@@ -1,4 +1,4 @@
-"""Long work shows itself: after two seconds, where somebody looks, a bar, or one line without tqdm.
+"""Progress of long work: after two seconds a progress bar, or one line where tqdm is missing.
 
 The clock is looked at when an item of the work is done, and only where standard error is a terminal
 or a notebook runs. ``CHAINRULES_PROGRESS=0`` in the environment switches it off.

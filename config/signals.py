@@ -1,4 +1,4 @@
-"""Errors that end a run: what a signal's handler raised, and errors of ours that say so.
+"""Errors that end a run: those of a signal's handler, and errors of this package that say so.
 
 Where something fails on traced values, a function may be run again in another way, and its own
 errors come again. A time limit does not.

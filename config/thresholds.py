@@ -1,4 +1,4 @@
-"""Sizes at which another way is the faster one, tuned on one machine, and what tunes each anew.
+"""Thresholds: sizes from which another algorithm is faster, each with the benchmark that tunes it.
 
 None changes a result beyond rounding. Behind a group stands what tells, where something does: rows
 of ``make bench`` (change the number, run it with ``ARGS='--only ...'``, and keep the better one),

@@ -70,7 +70,7 @@ from .tangents.missing import NotImplementedTangent, not_implemented
 from .tangents.project import ProjectContainer, Projector, ProjectTo
 from .tangents.structural import Tangent, add, child_tangents, structural, sum_tangents
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
-from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent, linear_in
+from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent
 from .tracing.array import TracedArray
 from .tracing.captured import lent
 from .tracing.classes.stand_ins import AbstractStandIn, StandIn, stands_for
@@ -130,7 +130,7 @@ __all__ = [
     "AbstractZero", "NoTangent", "ZeroTangent", "ZERO", "NotImplementedTangent",
     "not_implemented", "Tangent", "structural", "child_tangents", "add", "sum_tangents",
     "Thunk", "InplaceableThunk", "thunk", "unthunk", "ProjectTo", "Projector",
-    "ProjectContainer", "as_structured", "dense", "zero_tangent", "linear_in",
+    "ProjectContainer", "as_structured", "dense", "zero_tangent",
     # ---- ask a rule ----
     "which", "derivatives_given_output", "call", "body", "is_primitive", "describe",
     # ---- look under a trace ----

@@ -1,4 +1,4 @@
-"""Classes that are known to be containers: registered by users, or met for the first time.
+"""Container classes (pytrees): those that users register, and those found at their first instance.
 
 After ``cr.register_container(Mesh, unpack, pack)`` every walk goes into a ``Mesh``; an
 xarray.DataArray is known from the first one that is met.

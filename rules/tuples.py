@@ -1,4 +1,4 @@
-"""Tuples with names: their fields, and numbers beside these, as results of SciPy's tests have.
+"""Named tuples: their fields, and attributes beside the fields, as results of SciPy's tests have.
 
 ``linregress(x, y)`` is a tuple of five, and has an attribute more: ``intercept_stderr``.
 """

@@ -11,11 +11,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from sources import TOP, python_files, relative
 
 import chainrules
 from chainrules._on_demand import HOME_OF
 
-TOP = Path(__file__).resolve().parents[1]
 FACE = "src/chainrules"
 FACE_FILE = TOP / FACE / "__init__.py"
 HATCH = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
@@ -23,14 +23,6 @@ FOLDERS = sorted(set(HATCH["targets"]["wheel"]["only-include"]) - {FACE})
 
 # An sdist carries no links (see pyproject.toml).
 needs_links = pytest.mark.skipif((TOP / "PKG-INFO").exists(), reason="an unpacked sdist")
-
-
-def python_files(*folders):
-    return [path for folder in folders for path in sorted((TOP / folder).rglob("*.py"))]
-
-
-def relative(path):
-    return path.relative_to(TOP).as_posix()
 
 
 def absolute_imports(path, names):

@@ -3,11 +3,10 @@
 import ast
 import re
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
+from sources import python_files, relative
 
-TOP = Path(__file__).resolve().parents[1]
 PACKAGE = ("config", "rules", "forward", "reverse", "src/chainrules")
 
 # "About 400": above it a file has two ideas.
@@ -21,15 +20,6 @@ STRANGERS = {
     "bar": ("_frule", "_pushforward"),
     "dot": ("_rrule", "_pullback", "_transpose"),
 }
-
-
-def python_files(*folders):
-    # rglob does not follow the links in src/chainrules.
-    return [path for folder in folders for path in sorted((TOP / folder).rglob("*.py"))]
-
-
-def relative(path):
-    return path.relative_to(TOP).as_posix()
 
 
 def names_in(function):

@@ -1,4 +1,4 @@
-"""Buffers: arrays that are plain until something traced is written into them.
+"""Buffers: arrays that are plain until a traced value is written into them.
 
 NumPy gives a tracer no say in ``buffer[i] = x`` where the buffer is an array of its own. So
 ``chainrules.numpy`` makes buffers of this kind while a transform runs. They stand at a level of

@@ -1,4 +1,4 @@
-"""``register_container``: a class of somebody else's as a container of numbers and arrays."""
+"""Registration of containers: ``register_container`` makes pytrees of classes of others."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""Whole calls: which functions a level outside the transforms takes as one step, and which it runs.
+"""Whole calls: functions that a level outside the transforms takes as one step, and others it runs.
 
 ``np.sort(x)`` is one step; a function of the user's is run, and so is what calls one.
 """

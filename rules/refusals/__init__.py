@@ -1,1 +1,1 @@
-"""Refusals: every text of a trace that says no, with its cause and its remedy."""
+"""Refusals: the texts of the errors that a trace raises, each with its cause and its remedy."""

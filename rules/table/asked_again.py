@@ -1,4 +1,4 @@
-"""Guard against rules that ask for themselves: a class of somebody's hands a call back to them.
+"""Guard against endless dispatch: an operand's class that hands a call back to the rule it is from.
 
 A rule evaluates ``f(*args)``. Where a type among ``args`` has NumPy's protocols, and asks ``frule``
 for what it was just asked, that goes on until Python's stack ends.

@@ -92,6 +92,10 @@ def library_value(f: Function, args: tuple, kwargs: dict) -> Any:
     return f(*args, **kwargs) if level is None else level.library(f, *healed((args, kwargs)))
 
 
+def _is_lazy(x: Any) -> bool:
+    return is_lazy(value(x) if isinstance(x, Traced) else x)
+
+
 def _is_narrow(x: Any) -> bool:
     if type(x) is not np.ndarray and not isinstance(x, np.integer):
         return False
@@ -217,7 +221,7 @@ class Composed(Kind):
         return self.body(*args, **kwargs)
 
     def _with_own_value(self, *args: object, **kwargs: object) -> Any:
-        if not self.asks and any(is_lazy(value(x)) for x in args):
+        if not self.asks and any(map(_is_lazy, args)):
             return self._composition(*args, **kwargs)
         y, own = self._both(args, kwargs)
         return y if y is own else with_values(y, own)

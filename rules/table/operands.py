@@ -1,4 +1,4 @@
-"""Python's numbers and lists as operands of a kind, where NumPy would make its own of them."""
+"""Conversion of operands: Python's numbers and lists become what NumPy would compute with."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Zeros of every space, and the form in which users are given derivatives.
+"""Zero tangents filled with zeros of their spaces, and derivatives in the form that users get.
 
 ``as_structured((1.0, x), ZeroTangent())`` is ``(0.0, np.zeros_like(x))``.
 """

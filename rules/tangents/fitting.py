@@ -1,4 +1,4 @@
-"""Bringing a cotangent to a shape and a dtype, as far as that is no mistake.
+"""Conversion of a cotangent to the shape and dtype of its space; all but small misfits are errors.
 
 A cotangent of shape (3,) fits an argument of shape (3, 1), and 2 + 1j a real one, by its real part;
 one of shape (4,) is a mistake.

@@ -1,4 +1,4 @@
-"""Derivatives that exist and that nobody has written.
+"""Placeholders for derivatives that exist but are not implemented.
 
 ``not_implemented("d/dv of Bessel functions")`` may be added and multiplied, and is an error with
 this text where somebody wants to have it as a number.

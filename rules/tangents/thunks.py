@@ -1,4 +1,4 @@
-"""Tangents that are computed when somebody looks at them, and then only once.
+"""Thunks: tangents that are computed at their first use, and then only once.
 
 ``thunk(lambda: a.T @ ybar)`` is multiplied when the cotangent of ``b`` in ``a @ b`` is asked for.
 """

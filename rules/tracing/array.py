@@ -1,4 +1,4 @@
-"""A traced array: a sequence, and something that can be written to.
+"""Traced arrays: sequences that can be indexed, iterated and written to, as NumPy's arrays.
 
 ``x.shape``, ``x[1:]``, ``for row in x``, ``x += 1`` and ``x.sum(axis=0)`` do what NumPy's array
 does.

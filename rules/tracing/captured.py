@@ -1,4 +1,4 @@
-"""Captured arrays: a tape keeps arrays that the user's code may still write into.
+"""Captured arrays: arrays that a tape keeps while the user's code may still write into them.
 
 ``y = x * c; c[:] = 0; z = x * c`` must not be differentiated with the second ``c`` twice. So an
 array is kept as a copy; or as it is, where ``c.flags.writeable`` is False all the way down to what

@@ -1,4 +1,4 @@
-"""Levels: which derivative a traced value belongs to, and how to look under it.
+"""Trace levels, one for each running transform; tests for traced values, and ways to strip them.
 
 In ``grad(lambda x: grad(lambda y: x * y)(2.0))(3.0)`` the inner run answers ``x * y``, with an
 ``x`` that the outer one follows.

@@ -50,7 +50,7 @@ from .shown import as_object_array
 from .writing import is_fresh
 
 
-def _binary(ufunc: np.ufunc, operation: Callable) -> Callable:
+def binary_operator(ufunc: np.ufunc, operation: Callable) -> Callable:
     def operate(self: Traced, other: Value) -> Value:
         return self.at_level.binary(ufunc, operation, self, other)
 
@@ -400,7 +400,7 @@ OPERATORS = {
 }  # fmt: skip
 for _name, _ufunc in OPERATORS.items():
     _word, _operation = _name.strip("_"), getattr(operator, _name)
-    setattr(TracedNumber, f"__{_word}__", _binary(_ufunc, _operation))
+    setattr(TracedNumber, f"__{_word}__", binary_operator(_ufunc, _operation))
     setattr(TracedNumber, f"__r{_word}__", _reflected(_ufunc, _operation))
 # NumPy computes on an object array by calling, on each entry, the method of the ufunc's name.
 for _ufunc in (
@@ -411,7 +411,7 @@ for _ufunc in (
 ):  # fmt: skip
     setattr(TracedNumber, _ufunc.__name__, _unary(_ufunc, _ufunc))
 for _pair in (np.hypot, np.arctan2, np.logaddexp, np.logaddexp2, np.copysign, np.fmod):
-    setattr(TracedNumber, _pair.__name__, _binary(_pair, _pair))
+    setattr(TracedNumber, _pair.__name__, binary_operator(_pair, _pair))
 if numbers is not None:
     _ufuncs = {f"__{_name.strip('_')}__": _ufunc for _name, _ufunc in OPERATORS.items()}
     _unaries = {"__neg__": np.negative, "__pos__": np.positive, "__abs__": np.absolute}

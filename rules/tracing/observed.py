@@ -1,4 +1,4 @@
-"""Observed values: they stand for plain numbers and arrays, and each look at them is told.
+"""Observed values: proxies of plain numbers and arrays, whose level is told of each read of them.
 
 To every transform, and to every rule, an observed value is a plain number or array. Its level
 computes what is computed with it, comparisons too. What looks at its numbers and goes on without it
@@ -16,14 +16,7 @@ from typing import Any
 import numpy as np
 
 from .funnel import call
-from .number import TracedNumber
-
-
-def _compared(ufunc: Any, operation: Callable) -> Callable:
-    def compare(self: Any, other: Any) -> Any:
-        return self.at_level.binary(ufunc, operation, self, other)
-
-    return compare
+from .number import TracedNumber, binary_operator
 
 
 def _called(f: Any) -> Callable:
@@ -92,12 +85,12 @@ class Observed:
         """Return all that it stands for, to be told; what a batch has, for all items."""
         return self.sample
 
-    __eq__ = _compared(np.equal, operator.eq)
-    __ne__ = _compared(np.not_equal, operator.ne)
-    __lt__ = _compared(np.less, operator.lt)
-    __le__ = _compared(np.less_equal, operator.le)
-    __gt__ = _compared(np.greater, operator.gt)
-    __ge__ = _compared(np.greater_equal, operator.ge)
+    __eq__ = binary_operator(np.equal, operator.eq)
+    __ne__ = binary_operator(np.not_equal, operator.ne)
+    __lt__ = binary_operator(np.less, operator.lt)
+    __le__ = binary_operator(np.less_equal, operator.le)
+    __gt__ = binary_operator(np.greater, operator.gt)
+    __ge__ = binary_operator(np.greater_equal, operator.ge)
 
     __bool__ = _look("bool", bool)
     __float__ = _look("float", float)

@@ -1,4 +1,4 @@
-"""Onlookers: logs and debuggers, which ask a traced value for a number, and may do without it.
+"""Onlookers: loggers and debuggers, which read the number of a traced value and may do without it.
 
 What they ask is no part of the program: a refusal that they hide does not end the run with an
 error.

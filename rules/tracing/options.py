@@ -1,4 +1,4 @@
-"""Options of NumPy's calls: what is computed, in which dtype, where to, and how the result lies.
+"""Options of NumPy's calls: ``dtype``, ``signature``, ``where``, ``out`` and ``order``.
 
 With ``dtype=`` or ``signature=`` a ufunc casts its arguments to what the loop of that name takes,
 and computes there. Casting first is the same to the last bit, and casts have derivatives.

@@ -1,4 +1,4 @@
-"""Runs under way: the transforms that run the code which asks, in its thread or task.
+"""Running transforms: those that the current thread, or task, is inside of.
 
 ``chainrules.numpy`` asks, to know whether an array that it makes may be filled with traced values.
 What is noted is a weak reference to the run, which its own frame holds, in a context variable. So

@@ -1,4 +1,4 @@
-"""Functions of libraries that NumPy's protocols do not show, as functions that ask rules first.
+"""Wrappers of functions without NumPy's protocols: rules answer where an argument is traced.
 
 ``seen(math.sin)(x)`` asks the rule of ``math.sin`` where ``x`` is traced, and else is
 ``math.sin(x)``.

@@ -1,4 +1,4 @@
-"""Saying aloud that no derivative is wanted. What users get is theirs: copies of arrays.
+"""Plain numbers on request, as copies: ``value``, ``stop_gradient`` and ``ignore_derivatives``.
 
 ``cr.value(x)`` is the plain number under ``x``; ``cr.stop_gradient(x)`` too, and neither has a
 derivative.

@@ -1,4 +1,4 @@
-"""Writing into an array that is followed: what is asked before, and what is refused.
+"""Writes into traced arrays: the checks before a write, and the writes that are refused.
 
 ``y[0] = x`` of a traced ``y`` is followed; of a plain array it would lose ``x``, and is an error.
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from items_in_a_loop import looped
 
 import chainrules as cr
 from chainrules.scipy import optimize
@@ -126,10 +127,6 @@ PROGRAMS = {
 }  # fmt: skip
 LONG = ("solve_ivp", "rays", "Runge-Kutta")  # to compile
 ONE_AFTER_ANOTHER = ("solve_ivp", "Markov chains", "particles")  # without compile, by a warning
-
-
-def looped(f, xs):
-    return np.stack([f(x) for x in xs])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

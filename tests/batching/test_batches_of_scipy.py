@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from items_in_a_loop import looped
 from scipy import stats as own
 
 import chainrules as cr
@@ -40,10 +41,6 @@ OF_ENTRIES |= {
     "a spline's integral": lambda x: interpolate.CubicSpline(X, Y).integrate(x[0], x[1]),
     "Krogh's slopes": lambda x: interpolate.KroghInterpolator(X, Y).derivative(x),
 }  # fmt: skip
-
-
-def looped(f, xs):
-    return np.stack([f(x) for x in xs])
 
 
 @pytest.mark.parametrize("name", OF_ENTRIES)

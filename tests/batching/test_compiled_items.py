@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from cached import paths
+from items_in_a_loop import looped
 
 import chainrules as cr
 from chainrules.compiling.compiled import Compiled
@@ -97,14 +99,6 @@ PROGRAMS = (
 
 def given(count=10):
     return 0.5 + RNG.random((count, 2))
-
-
-def looped(f, xs):
-    return np.stack([f(x) for x in xs])
-
-
-def paths(compiled):
-    return [path for kind in compiled.kinds.values() for path in kind.all_recordings()]
 
 
 def is_one_loop(compiled):

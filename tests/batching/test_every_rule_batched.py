@@ -6,11 +6,11 @@ first case, where all arguments are batched; ``tests/fuzz/fuzz_batches.py`` look
 
 import itertools
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from quietly import quietly
 
 import chainrules as cr
 from chainrules.rules.loading import load
@@ -55,14 +55,13 @@ def agree(ours, right, case, tolerance):
 
 def of_cases(most):
     def of_test(test):
-        def quietly(f):
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+        def of_function(f):
+            with quietly():
                 for case in itertools.islice(cases_of(f), most):
                     test(case, [items_of(x) for x in case.numbers])
 
-        quietly.__name__ = test.__name__
-        return EVERY(quietly)
+        of_function.__name__ = test.__name__
+        return EVERY(of_function)
 
     return of_test
 

@@ -1,12 +1,12 @@
 """Functions of two arrays of any ranks, in batches of one of them or of both, beside a loop."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quietly import quietly
 
 import chainrules as cr
 
@@ -104,8 +104,7 @@ def test_a_batch_is_a_loop(name, shape_a, shape_b, axes, seed, is_complex):
         shape = shape if axis is None else (ITEMS, *shape)
         x = rng.normal(size=shape)
         given.append(x + 1j * rng.normal(size=shape) if is_complex else x)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         expected = looped(f, *given, axes)
         if expected is None:
             return

@@ -36,3 +36,9 @@ def by_groups(request, monkeypatch):
     """Let programs of a few steps be lowered as those of many are, too."""
     if request.param == "many":
         monkeypatch.setattr("chainrules.compiling.passes.fused.groups.MANY_STEPS", 0)
+
+
+@pytest.fixture
+def small_loops(monkeypatch):
+    """Let arrays of any size be computed in loops."""
+    monkeypatch.setattr("chainrules.compiling.passes.fused.groups.LOOP_ENTRIES", 1)

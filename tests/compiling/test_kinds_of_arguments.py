@@ -9,14 +9,10 @@ from three_ways import differences
 
 import chainrules as cr
 from chainrules.compiling import native
-from chainrules.compiling.passes.fused import groups
+
+pytestmark = pytest.mark.usefixtures("small_loops")
 
 BASE = np.array([[1.5, -2.0, 3.25, 0.5], [0.0, -0.75, 2.0, 1.0], [-1.0, 4.0, 0.125, -3.0]])
-
-
-@pytest.fixture(autouse=True)
-def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def unaligned(x):

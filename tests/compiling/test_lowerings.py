@@ -24,6 +24,8 @@ from chainrules.rules.table.linear_kinds import LinearRule
 from chainrules.rules.tracing.funnel import astype, call, entry
 from chainrules.rules.tracing.writing import written
 
+pytestmark = pytest.mark.usefixtures("small_loops")
+
 pytest.importorskip("llvmlite")
 
 SPECIAL = np.array([
@@ -35,11 +37,6 @@ NATIVE = ("numbers", "fused", "many")
 ONE = {operator.neg, operator.abs}
 # Which of 0.0 and -0.0 is the larger one NumPy answers now so, now so.
 SIGNLESS = {np.maximum, np.minimum, np.fmax, np.fmin, np.max, np.min, np.amax, np.amin, np.clip}
-
-
-@pytest.fixture(autouse=True)
-def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def points(special):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cached import ways
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,10 +49,6 @@ def whole(p):
 
 
 PROGRAMS = [between, guarded, truths, whole]
-
-
-def ways(compiled):
-    return [path.how[0] for kind in compiled.kinds.values() for path in kind.all_recordings()]
 
 
 def same(found, own):

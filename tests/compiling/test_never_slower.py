@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cached import recordings, recordings_of_each
 
 import chainrules as cr
 from chainrules.compiling.tree import RecordedPath
@@ -128,7 +129,7 @@ def test_ways_that_cost_too_much_are_few(monkeypatch):
     with pytest.warns(cr.CompileWarning, match=r"recorded anew, .*most of them part in .*\.py:\d+"):
         found = [compiled(k + 0.5) for k in range(10)]
     assert found == [(k + 1) * (k + 0.5) for k in range(10)]
-    assert sum(kind.recordings for kind in compiled.kinds.values()) == FEW_RECORDINGS
+    assert recordings(compiled) == FEW_RECORDINGS
 
 
 def test_replays_earn_the_next_recordings(monkeypatch):
@@ -147,7 +148,7 @@ def test_cheap_recordings_are_as_many_as_there_are_ways():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         [compiled(k + 0.5) for k in range(10)]
-    assert sum(kind.recordings for kind in compiled.kinds.values()) == 10
+    assert recordings(compiled) == 10
 
 
 @pytest.mark.parametrize(
@@ -255,7 +256,7 @@ def test_a_transform_under_way_does_not_end_recordings():
         warnings.simplefilter("error")
         for _ in range(4):
             assert compiled(x) == pytest.approx(2.0 * np.sum(x**2))
-    assert [kind.recordings for kind in compiled.kinds.values()] == [1]
+    assert recordings_of_each(compiled) == [1]
 
 
 def test_comparing_what_is_captured_counts(monkeypatch):

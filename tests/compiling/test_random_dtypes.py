@@ -9,6 +9,7 @@ from beside_eager import compiled
 from fuzz_settings import always_the_same
 from hypothesis import given
 from hypothesis import strategies as st
+from quietly import quietly
 from some_arguments import of_some
 from test_random_programs import map_leaves
 
@@ -130,8 +131,7 @@ def difference(program):
         modes["jvp"] = lambda *xs: jvp(f, moved, xs)
         modes["hvp"] = lambda *xs: hvp(total(f), moved, xs)
     for mode, g in modes.items():
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             warnings.filterwarnings("error", ".*native code gave something else")
             compiled_g = compiled(g)
             for k, xs in enumerate([points[0], points[1], points[0]]):

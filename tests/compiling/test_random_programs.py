@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from beside_eager import compiled, differs
 from fuzz_generators import GENERATORS
 from fuzz_settings import always_the_same
 from hypothesis import given
+from quietly import quietly
 
 import chainrules as cr
 from chainrules.config import CompileError
@@ -101,8 +101,7 @@ REFUSED = "refused"
 
 def difference(program, mode):
     """Say where a compiled program differs from the eager one, if it does, or REFUSED."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         f, xs = program.build()
         g, ys = program.build()
         f, g = MODES[mode](f), compiled(MODES[mode](g))

@@ -7,15 +7,11 @@ import pytest
 from three_ways import WAYS, Recorded, differences, run
 
 import chainrules as cr
-from chainrules.compiling.passes.fused import groups
 from chainrules.compiling.passes.scalar import scalar_program
 
+pytestmark = pytest.mark.usefixtures("small_loops")
+
 WEIGHTS = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
-
-
-@pytest.fixture(autouse=True)
-def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def loss(x):

@@ -6,18 +6,14 @@ from three_ways import Recorded, differences, run
 
 import chainrules as cr
 from chainrules import numpy as fillable
-from chainrules.compiling.passes.fused import groups
 from chainrules.compiling.passes.fused.groups import NumpyCall
 from chainrules.rules.rulesets.arrays.indexing import scatter
+
+pytestmark = pytest.mark.usefixtures("small_loops")
 
 pytest.importorskip("llvmlite")
 
 SHAPE = (12, 4)
-
-
-@pytest.fixture(autouse=True)
-def small_loops(monkeypatch):
-    monkeypatch.setattr(groups, "LOOP_ENTRIES", 1)
 
 
 def at(x, k, dtype=np.float64):

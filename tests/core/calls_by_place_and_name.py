@@ -8,11 +8,11 @@ order of memory, aliasing, errors. ``calls_by_place_and_name.py 0 20`` prints on
 
 import itertools
 import sys
-import warnings
 
 import linear_calls
 import numpy as np
 from linear_calls import Dot
+from quietly import quietly
 
 import chainrules as cr
 from chainrules.rules.containers import iterate_leaves
@@ -112,8 +112,7 @@ def said(y, *derivatives):
 
 def outcome(run):
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             return said(*run())
     except Exception as error:
         return [type(error).__name__, str(error)]

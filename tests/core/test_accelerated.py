@@ -24,8 +24,9 @@ accelerated = pytest.mark.skipif(numbers is None, reason="it was not compiled he
 
 
 def in_another_process(switch, *words):
-    rulesets = HERE.parent / "rulesets"  # calls of functions with rules are read from there, too
-    paths = [str(HERE), str(rulesets), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # Calls of functions with rules are read from these rooms, too.
+    rooms = [str(HERE.parent / name) for name in ("core", "rulesets", "tools")]
+    paths = [*rooms, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {
         "CHAINRULES_ACCELERATED": switch,
         "PYTHONHASHSEED": "0",

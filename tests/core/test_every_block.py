@@ -7,6 +7,7 @@ import linear_calls
 import numpy as np
 import pytest
 from linear_calls import Dot
+from quietly import quietly
 
 from chainrules.rules import frule
 from chainrules.rules.containers import map_leaves
@@ -49,8 +50,7 @@ def lengths(x):
 def plain(f, args, kwargs):
     """Return what NumPy gives, or None where it takes no such call."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             return f(*args, **kwargs)
     except linear_calls.REFUSED:
         return None

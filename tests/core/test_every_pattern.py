@@ -2,11 +2,11 @@
 
 import itertools
 import math
-import warnings
 
 import numpy as np
 import test_every_block as blocks
 from linear_calls import is_ours
+from quietly import quietly
 from test_every_block import CALLS, EVERY, Dot, filled
 
 from chainrules.rules import frule
@@ -70,8 +70,7 @@ def test_a_pattern_has_every_entry_that_is_not_zero(f, monkeypatch):
         total = sum(math.prod(x.shape) for x in tangents_in(args))
         tried += 1
         what = f"{blocks.name_of(f)}(*{args}, **{kwargs})"
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             ways = [patterns_of(f, args, kwargs, total)]
             if number % 3 == 0:  # and where nothing is probed
                 with monkeypatch.context() as patch:

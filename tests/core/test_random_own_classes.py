@@ -3,13 +3,12 @@
 The classes mean other things by their operators, by ufuncs, or by both; rules know of none.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 from differences import jacobian_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quietly import quietly
 
 import chainrules as cr
 
@@ -108,8 +107,7 @@ def program(lines, m):
 @given(st.sampled_from(sorted(ARRAYS)), st.lists(st.sampled_from(LINES), min_size=1, max_size=3))
 def test_the_derivative_is_of_what_numpy_computes_or_refused(name, lines):
     f = program(lines, ARRAYS[name])
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         try:
             y, expected = float(f(X)), jacobian_of(lambda x: float(f(x)), X)
         except Exception:

@@ -4,14 +4,13 @@ import importlib
 import inspect
 import re
 import runpy
-from pathlib import Path
 
 import pytest
+from sources import TOP, relative
 
 import chainrules as cr
 from chainrules._other_names import INSTEAD
 
-TOP = Path(__file__).resolve().parents[2]
 PAGES = [
     TOP / "README.md",
     *(p for p in sorted((TOP / "docs").rglob("*.md")) if not {"_build", "generated"} & {*p.parts}),
@@ -22,11 +21,7 @@ MODULES = re.compile(r"`(chainrules(?:\.\w+)+)`")
 FOREIGN = re.compile(r"chainrules\.interop\.(?:jax|torch|pytensor|casadi|autograd\.scipy)")
 
 
-def name_of(page):
-    return page.relative_to(TOP).as_posix()
-
-
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_each_name_exists(page):
     text = page.read_text(encoding="utf-8")
     for path in sorted(set(OURS.findall(text))):
@@ -38,7 +33,7 @@ def test_each_name_exists(page):
             x = getattr(x, name)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_each_module_exists(page):
     for name in set(MODULES.findall(page.read_text(encoding="utf-8"))):
         if not FOREIGN.match(name):
@@ -64,7 +59,7 @@ def test_each_page_stands_in_a_table_of_contents():
         for contents in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text("utf-8"), re.S):
             names = re.findall(r"^(?:[^:\n]*<)?([\w./]+)>?$", contents, re.M)
             listed |= {(page.parent / f"{name}.md").resolve() for name in names}
-    assert [] == [name_of(page) for page in PAGES if page not in listed]
+    assert [] == [relative(page) for page in PAGES if page not in listed]
 
 
 def test_names_that_people_bring_along_are_in_the_tables():

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from sources import TOP, relative
 
-TOP = Path(__file__).resolve().parents[2]
 # Pages of another form, each with a test of its own.
 ELSEWHERE = {
     "docs/batches.md": "tests/batching/test_batch_document.py",
@@ -50,10 +50,6 @@ def examples_of(page):
     return EXAMPLE.findall(page.read_text(encoding="utf-8"))
 
 
-def name_of(page):
-    return page.relative_to(TOP).as_posix()
-
-
 def read(codes):
     """Run the blocks one after the other in a new interpreter; return what each printed."""
     done = subprocess.run(
@@ -65,7 +61,7 @@ def read(codes):
 
 
 PAGES = {
-    name_of(page): examples_of(page)
+    relative(page): examples_of(page)
     for page in [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
     if not {"_build", "generated"} & {*page.parts} and examples_of(page)
 }

@@ -1,5 +1,6 @@
 """Code as adopted modules have it: arrays made plain and filled, math, float, SciPy by a mirror."""
 
+from fuzz_settings import table
 from fuzz_values import Scope, inputs
 from hypothesis import strategies as st
 
@@ -57,10 +58,6 @@ np.concatenate([{a}, {a}])|np.where({a} > 0.6, x, {a})
 
 
 KINDS = ["make", "make", "own", "number", "write", "write", "write", "array"]
-
-
-def table(text):
-    return [entry for line in text.strip().split("\n") for entry in line.split("|")]
 
 
 @st.composite

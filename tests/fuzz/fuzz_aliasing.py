@@ -1,8 +1,9 @@
 """One array, a view, a new array made of it, a view of that, a write into one, a read of others."""
 
 from fuzz_indices import indices
+from fuzz_settings import table
 from fuzz_values import Scope, inputs
-from fuzz_views import COPIES, HANDED_OUT, PLAIN_WRITES, VIEWS, WRITES, results, table
+from fuzz_views import COPIES, HANDED_OUT, PLAIN_WRITES, VIEWS, WRITES, results
 from hypothesis import strategies as st
 
 SHAPES = [(2,), (3,), (1, 2), (2, 2), (2, 3), (1, 2, 2), ()]

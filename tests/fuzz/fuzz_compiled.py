@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from fuzz_oracle import CHECKS, Failure
 from fuzz_program import Program, compiled
-from fuzz_states import READERS, STATES, USES
+from fuzz_states import READERS, STATES, USES, as_read
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -81,7 +81,7 @@ def programs(draw):
         new = str(number)
         lines.append(numbered(setup, new, 2.0))
         reader = draw(st.sampled_from(READERS))
-        made, expression = reader(numbered(read, new, 2.0), f"q{number}")
+        made, expression = as_read(reader, numbered(read, new, 2.0), f"q{number}")
         lines += [made] if made else []
         reads.append(expression)
         changes += [numbered(text, new, 5.0 + k) for k, text in enumerate((change, *more))]

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from fuzz_oracle import CHECKS, Failure, Refused, attempt, expect
 from fuzz_program import Program
+from fuzz_settings import table
 from hypothesis import strategies as st
 
 import chainrules as cr
@@ -88,20 +89,16 @@ def total(p):
     return np.sum(p * p) * 1.0"""
 
 
-def entries(text):
-    return [e for line in text.strip().split("\n") for e in line.split("|") if e]
-
-
 @st.composite
 def programs(draw):
     leaf = st.sampled_from([*LEAVES, *LEAVES, *OTHERS])
-    kind = draw(st.sampled_from(entries(KINDS)))
+    kind = draw(st.sampled_from(table(KINDS)))
     made = kind.format(u=draw(st.sampled_from(LEAVES)), v=draw(leaf))
     program = Program((("p", made),), (), "", (SETUP, TOTAL), "container")
     fits = [dataclasses.replace(program, result=result) for result in RESULTS]
     program = draw(st.sampled_from([p for p in fits if value_at(p) is not None] or fits[:1]))
     for _ in range(draw(st.integers(0, 3))):
-        some = draw(st.lists(st.sampled_from(entries(CHANGES)), min_size=9, max_size=9))
+        some = draw(st.lists(st.sampled_from(table(CHANGES)), min_size=9, max_size=9))
         longer = [dataclasses.replace(program, body=(*program.body, change)) for change in some]
         program = draw(st.sampled_from([p for p in longer if value_at(p) is not None] or [program]))
     return program

@@ -2,6 +2,7 @@
 
 import numpy as np
 from fuzz_program import Program
+from fuzz_settings import table
 from hypothesis import strategies as st
 
 SINGULAR = """
@@ -39,10 +40,6 @@ s = np.ma.masked_array(s, b).sum()
 s = s.reshape(-1)[~b.reshape(-1)]|s[np.nonzero(b)] = 0.0|s.flat[np.flatnonzero(b)] = 0.0
 s = np.sum(np.where(b, 0.0, s))
 """
-
-
-def table(text):
-    return [entry for line in text.split("\n") for entry in line.split("|") if entry]
 
 
 @st.composite

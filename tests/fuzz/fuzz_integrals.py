@@ -5,6 +5,7 @@ these are small.
 """
 
 from fuzz_program import Program
+from fuzz_settings import table
 from hypothesis import strategies as st
 
 SETUP = (
@@ -24,10 +25,6 @@ RATES = """
 -0.5 * v + {a} * {b} * t|v * np.exp(-0.1 * {a} * t)|-{a} * u * abs({b})|0.1 * u * v - {b} * v
 """
 METHODS = ("RK45", "RK45", "DOP853", "Radau", "LSODA", "BDF", "odeint", "odeint")
-
-
-def table(text):
-    return [entry for line in text.strip().split("\n") for entry in line.split("|")]
 
 
 @st.composite

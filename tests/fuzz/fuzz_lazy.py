@@ -6,8 +6,8 @@ import importlib.util
 import numpy as np
 from fuzz_oracle import CHECKS, Failure, Refused, attempt, expect
 from fuzz_program import Program
+from fuzz_settings import table
 from fuzz_values import literals
-from fuzz_views import table
 from hypothesis import strategies as st
 
 import chainrules as cr

@@ -9,7 +9,7 @@ import fuzz_oracle
 import numpy as np
 from fuzz_oracle import CHECKS, Failure, Refused, attempt, expect, same_value
 from fuzz_program import Program
-from fuzz_views import table
+from fuzz_settings import table
 from hypothesis import strategies as st
 
 import chainrules as cr

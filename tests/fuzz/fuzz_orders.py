@@ -1,7 +1,7 @@
 """The order of memory and the dtype of what functions return, as writes through views show them."""
 
+from fuzz_settings import table
 from fuzz_values import Scope, inputs
-from fuzz_views import table
 from hypothesis import strategies as st
 
 CALLS = """

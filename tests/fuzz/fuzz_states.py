@@ -174,82 +174,33 @@ STATES = [
 
 
 # How a read stands in the function: lines that come before, and the expression there.
-def directly(read, name):
-    return "", f"({read})"
-
-
-def by_function(read, name):
-    return f"def {name}(): return {read}", f"{name}()"
-
-
-def by_two(read, name):
-    return f"def {name}_(): return {read}\ndef {name}(): return {name}_()", f"{name}()"
-
-
-def by_lambda_in_list(read, name):
-    return f"{name} = [lambda: {read}]", f"{name}[0]()"
-
-
-def by_method(read, name):
-    return f"class C{name}:\n    def get(self): return {read}\n{name} = C{name}()", f"{name}.get()"
-
-
-def by_call(read, name):
-    return f"class C{name}:\n    def __call__(s): return {read}\n{name} = C{name}()", f"{name}()"
-
-
-def by_key(read, name):
-    return f"def {name}(t): return {read}", f"{name}(max([1], key={name}))"
-
-
-def by_map(read, name):
-    return f"def {name}(t): return {read}", f"sum(map({name}, [0]))"
-
-
-def by_partial(read, name):
-    return f"{name} = functools.partial(lambda t: {read}, 0)", f"{name}()"
-
-
-def by_closure(read, name):
-    return f"def m{name}():\n    def get(): return {read}\n    return get\n{name} = m{name}()", (
-        f"{name}()"
-    )
-
-
-def by_decorator(read, name):
-    made = f"@functools.wraps(repr)\ndef {name}_(): return {read}\n{name} = functools.wraps(abs)"
-    return f"{made}(lambda: {name}_())", f"{name}()"
-
-
-def by_comprehension(read, name):
-    return "", f"sum([{read} for _ in range(1)])"
-
-
-def by_generator(read, name):
-    return f"def {name}(): yield {read}", f"sum({name}())"
-
-
-def by_property(read, name):
-    return f"class C{name}: r = property(lambda s: {read})\n{name} = C{name}()", f"{name}.r"
-
-
-def by_compiled(read, name):
-    return f"{name} = wrap(lambda t: t * ({read}))", f"{name}(1.0)"
-
-
-def by_default(read, name):
-    return f"def {name}(get=lambda: {read}): return get()", f"{name}()"
-
-
-def by_reduce(read, name):
-    return "", f"functools.reduce(lambda a, b: a * ({read}), [1.0, 1.0])"
-
-
 READERS = [
-    directly, directly, by_function, by_two, by_lambda_in_list, by_method, by_call, by_key, by_map,
-    by_partial, by_closure, by_decorator, by_comprehension, by_generator, by_property, by_compiled,
-    by_default, by_reduce,
+    ("", "(READ)"), ("", "(READ)"),
+    ("def NAME(): return READ", "NAME()"),
+    ("def NAME_(): return READ\ndef NAME(): return NAME_()", "NAME()"),
+    ("NAME = [lambda: READ]", "NAME[0]()"),
+    ("class CNAME:\n    def get(self): return READ\nNAME = CNAME()", "NAME.get()"),
+    ("class CNAME:\n    def __call__(s): return READ\nNAME = CNAME()", "NAME()"),
+    ("def NAME(t): return READ", "NAME(max([1], key=NAME))"),
+    ("def NAME(t): return READ", "sum(map(NAME, [0]))"),
+    ("NAME = functools.partial(lambda t: READ, 0)", "NAME()"),
+    ("def mNAME():\n    def get(): return READ\n    return get\nNAME = mNAME()", "NAME()"),
+    ("@functools.wraps(repr)\ndef NAME_(): return READ\n"
+     "NAME = functools.wraps(abs)(lambda: NAME_())", "NAME()"),
+    ("", "sum([READ for _ in range(1)])"),
+    ("def NAME(): yield READ", "sum(NAME())"),
+    ("class CNAME: r = property(lambda s: READ)\nNAME = CNAME()", "NAME.r"),
+    ("NAME = wrap(lambda t: t * (READ))", "NAME(1.0)"),
+    ("def NAME(get=lambda: READ): return get()", "NAME()"),
+    ("", "functools.reduce(lambda a, b: a * (READ), [1.0, 1.0])"),
 ]  # fmt: skip
+
+
+def as_read(reader, read, name):
+    """Return the lines and the expression of a reader, for what it reads and the name it has."""
+    return [text.replace("NAME", name).replace("READ", read) for text in reader]
+
+
 # What the function does with it and with its argument.
 USES = [
     "x * ({})", "np.sin(x) + ({})", "(x * ({})) ** 2", "np.sum(x * ({}))",

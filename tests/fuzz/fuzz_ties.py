@@ -8,6 +8,7 @@ themselves and wrong for squares.
 """
 
 from fuzz_program import Program
+from fuzz_settings import table
 from hypothesis import strategies as st
 
 SMOOTH = """
@@ -53,17 +54,13 @@ np.percentile(d, [10, 60]) ** 2|np.linalg.norm(d, np.inf) ** 2|np.trim_zeros(d) 
 """
 
 
-def entries(table):
-    return [entry for line in table.split("\n") for entry in line.split("|") if entry]
-
-
 @st.composite
 def programs(draw):
     if draw(st.integers(0, 3)) == 0:
         return twice(draw)
     entry = st.sampled_from([0.0, 1.0, 1.0, 2.0, -1.0])
     crossed = draw(st.booleans())
-    result = draw(st.sampled_from(entries(CROSSED if crossed else SMOOTH)))
+    result = draw(st.sampled_from(table(CROSSED if crossed else SMOOTH)))
     number = "x[" not in result and "axis" not in result and draw(st.integers(0, 5)) == 0
     number = number and not crossed
     # The largest of three by the smallest is not smooth where all three meet.
@@ -81,5 +78,5 @@ def twice(draw):
     )
     again = draw(st.sampled_from(["x[:1]", "x", "x[-1:]", "x[::-1]"]))
     body = (f"d = np.concatenate([x, {again}])",)
-    result = draw(st.sampled_from(entries(TWICE)))
+    result = draw(st.sampled_from(table(TWICE)))
     return Program((("x", f"np.array({some})"),), body, result, check="agree")

@@ -2,6 +2,7 @@
 
 import numpy as np
 from fuzz_indices import indices
+from fuzz_settings import table
 from fuzz_values import Scope, inputs, literals
 from hypothesis import strategies as st
 
@@ -95,10 +96,6 @@ np.clip({x}, 0.5, 1.0, out={x})
 np.cumsum({x}, axis=0, out={x})|{x}[{i}], keep = {v}, {x}[{i}]|{x}.partition(0)
 np.real({x})[...] = {v}|{x}.put([0], {v})
 """
-
-
-def table(text):
-    return [entry for line in text.split("\n") for entry in line.split("|") if entry]
 
 
 # What most programs are made of; the rest of the tables is met once in a while.

@@ -1,13 +1,12 @@
 """Random programs with quantities of pint, astropy, unyt: the slopes of magnitudes, or an error."""
 
-import warnings
-
 import numpy as np
 import pytest
 from differences import jacobian_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs_of_units import PACKAGES
+from quietly import quietly
 
 import chainrules as cr
 
@@ -86,8 +85,7 @@ def check(name, lines, unit="km", small="m", captured=False):
     """Compare the derivatives of a program with differences; return whether there are any."""
     u = PACKAGES[name]
     f = program(u, name, lines, unit, small, captured)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         try:
             value = f(P)
             coarse, expected = (jacobian_of(lambda x: float(f(x)), P, h) for h in (1e-4, 1e-5))

@@ -1,20 +1,12 @@
 """Cases of products of matrices, numpy.linalg and numpy.fft, at generic points."""
 
+import functools
+
 import numpy as np
+from generic_points import case, complex_normal, normal
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((23, seed, *shape)).normal(size=shape)
-
-
-def wide(*shape, seed=0):
-    return real(*shape, seed=seed) + 1j * real(*shape, seed=seed + 1)
-
-
+real = functools.partial(normal, (23,))
+wide = functools.partial(complex_normal, (23,))
 S = real(3, 3) + 2 * np.eye(3)
 STACK = real(2, 3, 3, seed=5) + 2 * np.eye(3)
 A = real(2, 3)

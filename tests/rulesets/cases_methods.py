@@ -1,18 +1,13 @@
 """Cases of ndarray's methods and attributes, and of a NumPy number's."""
 
+import functools
+
 import numpy as np
+from generic_points import case, normal
 
 from chainrules import coverage_of_methods
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((41, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (41,))
 A = real(2, 3)
 S = real(3, 3)
 F32 = A.astype(np.float32)

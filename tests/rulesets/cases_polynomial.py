@@ -1,19 +1,14 @@
 """Cases of numpy.polynomial, whose functions are plain Python that traced values run through."""
 
+import functools
+
 import numpy as np
+from generic_points import case, normal
 from numpy import polynomial
 
 from chainrules.rules.rulesets.arrays.series import CLASSES, FUNCTIONS, MODULES
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((31, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (31,))
 P, Q = real(4), real(3)
 X, Y, V = real(5) / 2, real(5, seed=1), real(5, seed=2) / 3
 W = np.abs(V) + 0.4

@@ -1,23 +1,14 @@
 """Cases of scipy.fft, at generic points."""
 
-import numpy as np
+import functools
+
 import scipy.fft
+from generic_points import case, complex_normal, normal
 
 from chainrules.scipy import fft
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((31, seed, *shape)).normal(size=shape)
-
-
-def complex_(*shape):
-    return real(*shape) + 1j * real(*shape, seed=1)
-
-
+real = functools.partial(normal, (31,))
+complex_ = functools.partial(complex_normal, (31,))
 X, A, Z, C = real(5), real(3, 4), complex_(5), complex_(3, 4)
 ONE = [case(X), case(A, 6, 0, norm="ortho"), case(A, 3, norm="forward")]
 SEVERAL = [case(A), case(A, (2, 5), norm="ortho"), case(A, axes=(1, 0), norm="forward", workers=2)]

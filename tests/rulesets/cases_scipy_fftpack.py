@@ -1,24 +1,15 @@
 """Cases of scipy.fftpack, at generic points."""
 
-import numpy as np
+import functools
+
 import scipy.fftpack
+from generic_points import case, complex_normal, normal
 
 import chainrules as cr
 from chainrules.scipy import fftpack
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((37, seed, *shape)).normal(size=shape)
-
-
-def complex_(*shape):
-    return real(*shape) + 1j * real(*shape, seed=1)
-
-
+real = functools.partial(normal, (37,))
+complex_ = functools.partial(complex_normal, (37,))
 X, EVEN, A, Z, C = real(5), real(6), real(3, 4), complex_(5), complex_(3, 4)
 PACKED = [case(X), case(EVEN), case(A, 6, 0), case(A, 3), case(EVEN, 4)]
 SEVERAL = [case(A), case(A, (2, 5)), case(A, axes=(1, 0)), case(C)]

@@ -1,6 +1,9 @@
 """Cases of scipy.integrate: integrals of samples. Those of functions have tests of their own."""
 
+import functools
+
 import numpy as np
+from generic_points import case, normal
 from scipy import integrate as plain
 
 from chainrules.rules.rulesets.scipy.integrate import (
@@ -14,13 +17,7 @@ from chainrules.rules.rulesets.scipy.integrate.integral import integral, with_sl
 from chainrules.rules.rulesets.scipy.integrate.refined import refined
 from chainrules.scipy import integrate
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((41, seed, *shape)).normal(size=shape)
+real = functools.partial(normal, (41,))
 
 
 def places(*shape):

@@ -1,22 +1,16 @@
 """Cases of scipy.interpolate: its functions of arrays. Objects have tests of their own."""
 
+import functools
 import inspect
 
 import numpy as np
+from generic_points import case, normal
 from scipy import interpolate as plain
 
 from chainrules.rules.rulesets.scipy.interpolate import bsplines, piecewise, scattered, systems
 from chainrules.scipy import interpolate
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((31, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (31,))
 X = np.array([0.0, 0.9, 2.1, 2.8, 4.2, 5.0, 6.3])
 Y = real(7)
 YY = real(7, 2)

@@ -1,6 +1,9 @@
 """Cases of scipy.linalg, at generic points."""
 
+import functools
+
 import numpy as np
+from generic_points import case, complex_normal, normal
 
 from chainrules.rules.rulesets.scipy.linalg import (
     banded,
@@ -20,19 +23,8 @@ from chainrules.rules.rulesets.scipy.linalg import (
 )
 from chainrules.scipy import linalg
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((29, seed, *shape)).normal(size=shape)
-
-
-def wide(*shape, seed=0):
-    return real(*shape, seed=seed) + 1j * real(*shape, seed=seed + 1)
-
-
+real = functools.partial(normal, (29,))
+wide = functools.partial(complex_normal, (29,))
 S = real(3, 3) / 2 + np.diag([1.0, 4.0, 2.5])
 C = wide(3, 3) / 2 + np.diag([1.0, 4.0j, 2.5])
 TURNING = np.array([[1.0, -2.0, 0.3], [1.5, 0.8, -0.4], [0.2, 0.5, 2.0]])  # has complex eigenvalues

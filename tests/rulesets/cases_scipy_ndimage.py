@@ -1,20 +1,15 @@
 """Cases of scipy.ndimage, at generic points."""
 
+import functools
+
 import numpy as np
 import scipy.ndimage
+from generic_points import case, normal
 
 import chainrules as cr
 from chainrules.scipy import ndimage
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((37, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (37,))
 X, A, B = real(7), real(5, 4), real(4, 3, 3)
 Z = A + 1j * real(5, 4, seed=1)
 W, K = real(3, seed=2), real(3, 2, seed=3)

@@ -1,22 +1,16 @@
 """Cases of scipy.signal, at generic points."""
 
+import functools
 import inspect
 
 import numpy as np
 import scipy.signal
+from generic_points import case, normal
 
 import chainrules as cr
 from chainrules.scipy import signal
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((41, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (41,))
 X, LONG, A, Z = real(6), real(40), real(5, 4), real(6) + 1j * real(6, seed=1)
 K, K2 = real(3, seed=2), real(3, 2, seed=3)
 NUM, DEN = np.array([0.4, 0.3, -0.2]), np.array([1.3, -0.5, 0.2])

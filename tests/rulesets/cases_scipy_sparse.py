@@ -6,21 +6,14 @@ import numpy as np
 import scipy.sparse as scipys
 import scipy.sparse.csgraph
 import scipy.sparse.linalg  # noqa: F401
+from generic_points import case, normal
 
 from chainrules.rules.rulesets.scipy.sparse import iterative, operators, products, spectral, systems
 from chainrules.rules.rulesets.scipy.sparse.places import EntryPlaces, numbered
 from chainrules.scipy import sparse
 from chainrules.scipy.sparse import csgraph, linalg
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((31, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (31,))
 ROW = np.array([0, 0, 1, 1, 2, 2, 3, 3, 0])
 COLUMN = np.array([0, 1, 1, 2, 2, 0, 3, 2, 3])
 N = len(ROW)

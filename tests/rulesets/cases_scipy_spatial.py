@@ -1,6 +1,7 @@
 """Cases of scipy.spatial and scipy.spatial.distance."""
 
 import numpy as np
+from generic_points import case, normal
 from scipy import spatial as plain
 
 from chainrules.rules.rulesets.scipy.spatial import rows as rules
@@ -8,13 +9,9 @@ from chainrules.scipy import spatial
 from chainrules.scipy.spatial import distance
 
 
-def case(*args, **kwargs):
-    return args, kwargs
-
-
 def real(*shape, seed=0):
     """Numbers that are not near 0, where absolute values are bent."""
-    x = np.random.default_rng((37, seed, *shape)).normal(size=shape)
+    x = normal((37,), *shape, seed=seed)
     return np.where(np.abs(x) < 0.1, 0.7, x)
 
 

@@ -3,15 +3,11 @@
 import inspect
 
 import numpy as np
+from generic_points import case
 
 from chainrules.rules import rrule
 from chainrules.rules.rulesets.scipy import special as rules
 from chainrules.scipy import special
-
-
-def case(*args, **kwargs):
-    return args, kwargs
-
 
 X = np.array([0.3, 1.7, -0.6])
 P = np.array([0.4, 1.7, 2.9])

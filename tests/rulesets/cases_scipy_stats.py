@@ -1,22 +1,16 @@
 """Cases of scipy.stats' functions of samples, at generic points."""
 
+import functools
 import inspect
 
 import numpy as np
+from generic_points import case, normal
 
 from chainrules.rules import rrule
 from chainrules.rules.rulesets.scipy import stats as rules
 from chainrules.scipy import stats
 
-
-def case(*args, **kwargs):
-    return args, kwargs
-
-
-def real(*shape, seed=0):
-    return np.random.default_rng((29, seed, *shape)).normal(size=shape)
-
-
+real = functools.partial(normal, (29,))
 A = real(5, 3)
 P = np.exp(0.5 * A)
 W = np.exp(real(5, 3, seed=1))

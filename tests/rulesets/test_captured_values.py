@@ -8,6 +8,7 @@ import functools
 
 import numpy as np
 import pytest
+from derivatives import by_jvp, by_linearize, by_vjp
 
 import chainrules as cr
 
@@ -225,31 +226,19 @@ CASES = [
 ]
 
 
-def derivative(f):
-    return lambda x: cr.jvp(f, (x,), (1.0,))[1]
-
-
-def pulled(f):
-    return lambda x: cr.vjp(f, x)[1](1.0)[0]
-
-
-def pushed(f):
-    return lambda x: cr.linearize(f, x)[1](1.0)
-
-
 ORDERS = {
     "value": [],
     "grad": [cr.grad],
-    "jvp": [derivative],
-    "vjp": [pulled],
-    "linearize": [pushed],
+    "jvp": [by_jvp],
+    "vjp": [by_vjp],
+    "linearize": [by_linearize],
     "grad of grad": [cr.grad, cr.grad],
-    "jvp of grad": [cr.grad, derivative],
-    "grad of jvp": [derivative, cr.grad],
-    "jvp of jvp": [derivative, derivative],
-    "vjp of linearize": [pushed, pulled],
-    "linearize of vjp": [pulled, pushed],
-    "grad of jvp of grad": [cr.grad, derivative, cr.grad],
+    "jvp of grad": [cr.grad, by_jvp],
+    "grad of jvp": [by_jvp, cr.grad],
+    "jvp of jvp": [by_jvp, by_jvp],
+    "vjp of linearize": [by_linearize, by_vjp],
+    "linearize of vjp": [by_vjp, by_linearize],
+    "grad of jvp of grad": [cr.grad, by_jvp, cr.grad],
 }
 
 

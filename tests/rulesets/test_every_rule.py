@@ -7,11 +7,11 @@ differentiating its derivative again.
 
 import functools
 import importlib
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from quietly import quietly
 
 import chainrules as cr
 from chainrules import coverage
@@ -216,8 +216,7 @@ def quiet(test):
 
     @functools.wraps(test)
     def run(f):
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             test(f)
 
     return run

@@ -4,10 +4,10 @@ A block is the stack of its directions, pushed or pulled one by one.
 """
 
 import functools
-import warnings
 
 import numpy as np
 import pytest
+from quietly import quietly
 from test_every_rule import CASES, EVERY, Case, like
 
 import chainrules as cr
@@ -39,8 +39,7 @@ def agree(found, expected, case, what):
 @functools.cache
 def smooth_cases(f):
     """Return the cases whose arguments and results are numbers that can be perturbed."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         cases = [Case(f, args, kwargs) for args, kwargs in CASES[f]]
     return [
         case
@@ -55,8 +54,7 @@ def test_blocks(f):
         rng = np.random.default_rng(17)
         dots = [tuple(like(x, rng) for x in case.numbers) for _ in range(COUNT)]
         bars = [tuple(like(y, rng) for y in case.ys) for _ in range(COUNT)]
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             try:
                 rows = [cr.jvp(case, case.numbers, xdots)[1] for xdots in dots]
             except (NotImplementedError, cr.LostDerivativeError):
@@ -94,8 +92,7 @@ def test_second_order_in_blocks(f):
 
         rng = np.random.default_rng(3)
         dots = [tuple(like(x, rng) for x in case.numbers) for _ in range(COUNT)]
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             try:
                 rows = [cr.hvp(loss, case.numbers, xdots) for xdots in dots]
             except (NotImplementedError, TypeError, ValueError, cr.LostDerivativeError):

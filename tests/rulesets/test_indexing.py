@@ -4,6 +4,7 @@ import operator
 
 import numpy as np
 import pytest
+from both_modes import both_engines, both_rules
 from counted_calls import arrays_made, calls_of
 
 import chainrules as cr
@@ -51,8 +52,7 @@ def index_id(case):
 
 @pytest.mark.parametrize("case", INDICES, ids=index_id)
 def test_index(case):
-    test_frule(getitem, *case)
-    test_rrule(getitem, *case)
+    both_rules(getitem, *case)
 
 
 @pytest.mark.parametrize("case", INDICES, ids=index_id)
@@ -63,8 +63,7 @@ def test_index_in_an_expression(case):
         y = x[index]
         return y * y
 
-    test_frule(read, x, frule_f=frule_via_ad)
-    test_rrule(read, x, rrule_f=rrule_via_ad)
+    both_engines(read, x)
 
 
 @pytest.mark.parametrize("case", INDICES, ids=index_id)
@@ -77,8 +76,7 @@ def test_index_of_other_dtypes(case):
 @pytest.mark.parametrize("case", INDICES, ids=index_id)
 def test_scatter_is_the_transpose(case):
     x, index = case
-    test_frule(scatter, x[index], x.shape, x.dtype.str, index)
-    test_rrule(scatter, x[index], x.shape, x.dtype.str, index)
+    both_rules(scatter, x[index], x.shape, x.dtype.str, index)
 
 
 def test_integers():
@@ -94,8 +92,7 @@ def test_operator_getitem():
     ("x", "index"), [((1.5, V), 1), ([1.5, V, 2.0], slice(0, 3, 2)), ({"a": 1.5, "b": V}, "b")]
 )
 def test_part_of_a_container(x, index):
-    test_frule(getitem, x, index)
-    test_rrule(getitem, x, index)
+    both_rules(getitem, x, index)
 
 
 def test_repeats_accumulate():
@@ -172,8 +169,7 @@ TAKES = [
 
 @pytest.mark.parametrize("case", TAKES, ids=lambda case: case[0].__name__)
 def test_take(case):
-    test_frule(*case)
-    test_rrule(*case)
+    both_rules(*case)
     f, x, *options = case
     test_rrule(f, x * (2 - 1j), *options)
     test_rrule(f, np.float32(x), *options)
@@ -183,8 +179,7 @@ def test_take(case):
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_take_beyond_the_end(mode, axis):
     indices = [0, 2, 2] if mode == "raise" else [-1, 7, 2, -9]
-    test_frule(np.take, A, indices, axis=axis, mode=mode)
-    test_rrule(np.take, A, indices, axis=axis, mode=mode)
+    both_rules(np.take, A, indices, axis=axis, mode=mode)
 
 
 @pytest.mark.parametrize(
@@ -198,6 +193,5 @@ def test_take_beyond_the_end(mode, axis):
     ],
 )
 def test_take_by_a_condition(f):
-    test_frule(f, A, frule_f=frule_via_ad)
-    test_rrule(f, A, rrule_f=rrule_via_ad)
+    both_engines(f, A)
     test_rrule(f, A * (1 + 0j), rrule_f=rrule_via_ad)

@@ -2,22 +2,17 @@
 
 import numpy as np
 import pytest
+from both_modes import both_engines, both_rules
 
 import chainrules as cr
-from chainrules.config import frule_via_ad, rrule_via_ad
-from chainrules.testing import test_frule, test_rrule
+from chainrules.config import rrule_via_ad
+from chainrules.testing import test_rrule
 
 RNG = np.random.default_rng(0)
 U, V = RNG.normal(size=(2, 3))
 A, B = RNG.normal(size=(2, 3)), RNG.normal(size=(4, 3))
 C, D = RNG.normal(size=(2, 2, 3)), RNG.normal(size=(2, 2, 1))
 SINGLE = np.float32(A)
-
-
-def check(f, *args, **kwargs):
-    """Both modes, by the rule where there is one and by the engine where ``f`` is composed."""
-    test_frule(f, *args, frule_f=frule_via_ad, **kwargs)
-    test_rrule(f, *args, rrule_f=rrule_via_ad, **kwargs)
 
 
 # fmt: off
@@ -49,30 +44,29 @@ JOINS = [
 
 @pytest.mark.parametrize(("f", "parts", "kwargs"), JOINS)
 def test_join(f, parts, kwargs):
-    check(f, parts, **kwargs)
+    both_engines(f, parts, **kwargs)
 
 
 @pytest.mark.parametrize("f", [np.concatenate, np.stack, np.vstack, np.hstack, np.dstack])
 def test_join_as_a_rule(f):
-    test_frule(f, [A, -A])
-    test_rrule(f, [A, -A])
+    both_rules(f, [A, -A])
     test_rrule(f, (A, SINGLE, A * 1j))
 
 
 def test_block_of_one_array():
-    check(np.block, A)
+    both_engines(np.block, A)
 
 
 def test_join_with_constants():
     def joined(x):
         return np.concatenate([x, [1.0, 2.0], x[:1], np.array([3, 4])])
 
-    check(joined, U)
+    both_engines(joined, U)
     np.testing.assert_array_equal([2, 1, 1], cr.grad(lambda x: np.sum(joined(x)))(U))
 
 
 def test_join_of_lists_of_numbers():
-    check(lambda x: np.hstack([[x[0], 2.0], x[1:], x[2]]), U)
+    both_engines(lambda x: np.hstack([[x[0], 2.0], x[1:], x[2]]), U)
 
 
 def test_the_same_array_twice():
@@ -107,8 +101,8 @@ def test_join_of_integers():
     ],
 )
 def test_adding_and_removing(f):
-    check(f, A, -A)
-    check(f, A * (1 + 1j), A)
+    both_engines(f, A, -A)
+    both_engines(f, A * (1 + 1j), A)
     test_rrule(f, SINGLE, SINGLE, rrule_f=rrule_via_ad)
 
 
@@ -133,8 +127,8 @@ def test_adding_and_removing(f):
     ],
 )
 def test_taking_apart(f):
-    check(f, B)
-    check(f, B * (2 - 1j))
+    both_engines(f, B)
+    both_engines(f, B * (2 - 1j))
     test_rrule(f, np.float32(B), rrule_f=rrule_via_ad)
 
 

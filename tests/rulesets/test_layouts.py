@@ -7,10 +7,10 @@ of what NumPy gives, and is read-only or a view where that is.
 
 import itertools
 import random
-import warnings
 
 import numpy as np
 import pytest
+from quietly import quietly
 from test_every_rule import (
     CASES,
     NO_ARRAYS,
@@ -175,8 +175,7 @@ def test_found_at_random(name, mode):
         found.extend([appearance(y, [x]), cr.value(y)])
         return 0.0
 
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         expected = f(x)
         THROUGH[mode](look, (x,))
     assert appearance(expected, [x]) == found[0]

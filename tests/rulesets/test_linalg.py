@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from both_modes import both_engines, both_rules
 
 import chainrules as cr
-from chainrules.config import frule_via_ad, rrule_via_ad
-from chainrules.testing import test_frule, test_rrule
+from chainrules.config import rrule_via_ad
+from chainrules.testing import test_rrule
 
 RNG = np.random.default_rng(0)
 
@@ -22,12 +23,6 @@ def unitary(n):
 
 def positive(x):
     return x @ np.conj(np.swapaxes(x, -1, -2)) + np.eye(x.shape[-1])
-
-
-def check(f, *args, **kwargs):
-    """Both modes, by the rule where there is one and by the engine where ``f`` is composed."""
-    test_frule(f, *args, frule_f=frule_via_ad, **kwargs)
-    test_rrule(f, *args, rrule_f=rrule_via_ad, **kwargs)
 
 
 V, W = normal(3), normal(4)
@@ -75,8 +70,8 @@ NORMS = [
 
 @pytest.mark.parametrize(("x", "kwargs"), NORMS)
 def test_norm(x, kwargs):
-    check(np.linalg.norm, x, **kwargs)
-    check(np.linalg.norm, turned(x), **kwargs)
+    both_engines(np.linalg.norm, x, **kwargs)
+    both_engines(np.linalg.norm, turned(x), **kwargs)
     test_rrule(np.linalg.norm, np.float32(x), rrule_f=rrule_via_ad, **kwargs)
 
 
@@ -94,12 +89,12 @@ def test_norm(x, kwargs):
     ],
 )
 def test_vector_norm(x, kwargs):
-    check(np.linalg.vector_norm, x, **kwargs)
+    both_engines(np.linalg.vector_norm, x, **kwargs)
 
 
 @pytest.mark.parametrize("kwargs", [{}, {"ord": "nuc"}, {"ord": 1, "keepdims": True}, {"ord": 2}])
 def test_matrix_norm(kwargs):
-    check(np.linalg.matrix_norm, STACK, **kwargs)
+    both_engines(np.linalg.matrix_norm, STACK, **kwargs)
 
 
 @pytest.mark.parametrize("ord", [None, 2, 1, 3, 1.5, 2.5, np.inf])
@@ -115,7 +110,7 @@ def test_norm_has_no_slope_at_zero(x, ord):
 
 def test_second_derivative_of_a_norm_with_a_zero_among_the_entries():
     for ord in (2, 3, 4):
-        check(lambda x, ord=ord: np.linalg.norm(x, ord), np.array([0.0, 1.5, -0.5]))
+        both_engines(lambda x, ord=ord: np.linalg.norm(x, ord), np.array([0.0, 1.5, -0.5]))
 
 
 def test_norm_of_one_zero_row_among_others():
@@ -151,8 +146,7 @@ def test_norms_that_do_not_exist(x, kwargs):
 
 @pytest.mark.parametrize("a", MATRICES)
 def test_inv(a):
-    test_frule(np.linalg.inv, a)
-    test_rrule(np.linalg.inv, a)
+    both_rules(np.linalg.inv, a)
 
 
 @pytest.mark.parametrize(
@@ -172,24 +166,23 @@ def test_inv(a):
 )
 def test_solve(a, b):
     for pair in [(a, b), (turned(a), turned(b)), (a, turned(b)), (turned(a), b)]:
-        test_frule(np.linalg.solve, *pair)
-        test_rrule(np.linalg.solve, *pair)
+        both_rules(np.linalg.solve, *pair)
     test_rrule(np.linalg.solve, np.float32(a), np.float32(b))
 
 
 def test_tensor_systems():
     a, b = normal(2, 3, 6), normal(2, 3)
-    check(np.linalg.tensorsolve, a, b)
-    check(np.linalg.tensorsolve, a.reshape(6, 3, 2), b.reshape(6))
-    check(lambda a, b: np.linalg.tensorsolve(a, b, axes=(0,)), normal(6, 2, 3), b)
-    check(np.linalg.tensorinv, normal(6, 2, 3), ind=1)
-    check(np.linalg.tensorinv, a.reshape(2, 3, 6))
+    both_engines(np.linalg.tensorsolve, a, b)
+    both_engines(np.linalg.tensorsolve, a.reshape(6, 3, 2), b.reshape(6))
+    both_engines(lambda a, b: np.linalg.tensorsolve(a, b, axes=(0,)), normal(6, 2, 3), b)
+    both_engines(np.linalg.tensorinv, normal(6, 2, 3), ind=1)
+    both_engines(np.linalg.tensorinv, a.reshape(2, 3, 6))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5, -1, -2])
 def test_matrix_power(n):
-    check(lambda a: np.linalg.matrix_power(a, n), S)
-    check(lambda a: np.linalg.matrix_power(a, n), turned(STACK))
+    both_engines(lambda a: np.linalg.matrix_power(a, n), S)
+    both_engines(lambda a: np.linalg.matrix_power(a, n), turned(STACK))
 
 
 LOW = normal(4, 2) @ normal(2, 3)
@@ -197,15 +190,14 @@ LOW = normal(4, 2) @ normal(2, 3)
 
 @pytest.mark.parametrize("a", [S, A, T, normal(2, 4, 3), turned(A), turned(T)])
 def test_pinv(a):
-    test_frule(np.linalg.pinv, a)
-    test_rrule(np.linalg.pinv, a)
+    both_rules(np.linalg.pinv, a)
 
 
 def test_pinv_of_low_rank():
     def along(x, y):
         return np.linalg.pinv(x @ y, rtol=1e-10)
 
-    check(along, normal(4, 2), normal(2, 3))
+    both_engines(along, normal(4, 2), normal(2, 3))
 
 
 @pytest.mark.parametrize(("a", "b"), [(T, W), (T, normal(4, 2)), (S, V), (A, V), (A, normal(3, 2))])
@@ -214,14 +206,14 @@ def test_lstsq(a, b):
         x, residuals, _, s = np.linalg.lstsq(a, b)
         return x, residuals, s
 
-    check(fit, a, b)
-    check(fit, turned(a), turned(b))
+    both_engines(fit, a, b)
+    both_engines(fit, turned(a), turned(b))
 
 
 def test_cond():
     for p in (None, 2, -2, 1, np.inf, "fro", "nuc"):
-        check(lambda a, p=p: np.linalg.cond(a, p), S)
-    check(np.linalg.cond, turned(STACK))
+        both_engines(lambda a, p=p: np.linalg.cond(a, p), S)
+    both_engines(np.linalg.cond, turned(STACK))
 
 
 # ---- determinants ---------------------------------------------------------------------------
@@ -230,8 +222,7 @@ def test_cond():
 @pytest.mark.parametrize("a", MATRICES)
 def test_det(a):
     for f in (np.linalg.det, np.linalg.slogdet):
-        test_frule(f, a)
-        test_rrule(f, a)
+        both_rules(f, a)
 
 
 SINGULAR = [
@@ -251,7 +242,7 @@ SINGULAR = [
 @pytest.mark.parametrize("a", SINGULAR)
 def test_det_of_singular_matrices(a):
     # Differences are bad at numbers that should be 0, so something is added to them.
-    check(lambda a: np.linalg.det(a) + np.sum(a**2 + a, axis=(-2, -1)), a)
+    both_engines(lambda a: np.linalg.det(a) + np.sum(a**2 + a, axis=(-2, -1)), a)
 
 
 def test_det_of_singular_matrices_exactly():
@@ -286,20 +277,16 @@ def test_slogdet_of_singular_matrices_is_nan_and_of_others_is_not():
 @pytest.mark.parametrize("a", MATRICES)
 def test_cholesky(a):
     a = positive(a)
-    test_frule(np.linalg.cholesky, a)
-    test_rrule(np.linalg.cholesky, a)
-    test_frule(np.linalg.cholesky, a, upper=True)
-    test_rrule(np.linalg.cholesky, a, upper=True)
+    both_rules(np.linalg.cholesky, a)
+    both_rules(np.linalg.cholesky, a, upper=True)
 
 
 @pytest.mark.parametrize("a", [*MATRICES, normal(6, 6), turned(normal(5, 5))])
 @pytest.mark.parametrize("UPLO", ["L", "U"])
 def test_eigh(a, UPLO):  # noqa: N803
     """Also of what is not symmetric: one triangle is read, and the other has no derivative."""
-    test_frule(np.linalg.eigh, a, UPLO=UPLO)
-    test_rrule(np.linalg.eigh, a, UPLO=UPLO)
-    test_frule(np.linalg.eigvalsh, a, UPLO=UPLO)
-    test_rrule(np.linalg.eigvalsh, a, UPLO=UPLO)
+    both_rules(np.linalg.eigh, a, UPLO=UPLO)
+    both_rules(np.linalg.eigvalsh, a, UPLO=UPLO)
 
 
 def test_eigenvalues_of_the_identity_have_a_derivative():
@@ -335,8 +322,8 @@ def test_function_of_a_matrix():
         w, v = np.linalg.eigh(a + np.conj(a.T))
         return (v * np.sqrt(w)) @ np.conj(v.T)
 
-    check(root, positive(S))
-    check(root, positive(turned(S)))
+    both_engines(root, positive(S))
+    both_engines(root, positive(turned(S)))
 
 
 # ---- general matrices -----------------------------------------------------------------------
@@ -349,9 +336,8 @@ ROTATING = np.array([[0.3, -1.0, 0.2], [1.1, 0.4, 0.0], [0.1, 0.5, 2.0]])
     "a", [ROTATING, np.diag([1.0, 2.0, 4.0]) + 0.1 * S, turned(S), turned(STACK)]
 )
 def test_eig(a):
-    test_frule(np.linalg.eig, a)
-    test_rrule(np.linalg.eig, a)
-    check(np.linalg.eigvals, a)
+    both_rules(np.linalg.eig, a)
+    both_engines(np.linalg.eigvals, a)
 
 
 SHAPES = [S, A, T, NUMBER, STACK, normal(2, 4, 3), normal(5, 2)]
@@ -362,8 +348,7 @@ SHAPES = [S, A, T, NUMBER, STACK, normal(2, 4, 3), normal(5, 2)]
 def test_svd(a, full_matrices):
     rows, columns = a.shape[-2:]
     if not full_matrices or abs(rows - columns) <= (0 if np.iscomplexobj(a) else 1):
-        test_frule(np.linalg.svd, a, full_matrices=full_matrices)
-        test_rrule(np.linalg.svd, a, full_matrices=full_matrices)
+        both_rules(np.linalg.svd, a, full_matrices=full_matrices)
 
 
 def test_svd_with_all_vectors():
@@ -376,14 +361,13 @@ def test_svd_with_all_vectors():
         return u @ np.conj(u.T), v @ np.conj(v.T)
 
     for a in (normal(5, 2), normal(2, 5), turned(A), turned(normal(4, 2))):
-        check(projectors, a)
+        both_engines(projectors, a)
 
 
 @pytest.mark.parametrize("a", [*SHAPES, turned(A)])
 def test_singular_values(a):
-    test_frule(np.linalg.svd, a, compute_uv=False)
-    test_rrule(np.linalg.svd, a, compute_uv=False)
-    check(np.linalg.svdvals, a)
+    both_rules(np.linalg.svd, a, compute_uv=False)
+    both_engines(np.linalg.svdvals, a)
 
 
 def test_singular_values_with_a_zero():
@@ -394,8 +378,7 @@ def test_singular_values_with_a_zero():
 @pytest.mark.parametrize("a", [*SHAPES, *map(turned, SHAPES)])
 @pytest.mark.parametrize("mode", ["reduced", "r"])
 def test_qr(a, mode):
-    test_frule(np.linalg.qr, a, mode=mode)
-    test_rrule(np.linalg.qr, a, mode=mode)
+    both_rules(np.linalg.qr, a, mode=mode)
 
 
 def test_qr_modes():
@@ -432,8 +415,7 @@ def test_hermitian_shortcuts_are_refused():
 )
 def test_single_precision(f):
     a = SINGLE + 2 * np.eye(3, dtype="f4")
-    test_frule(f, a, frule_f=frule_via_ad, second_order=False)
-    test_rrule(f, a, rrule_f=rrule_via_ad, second_order=False)
+    both_engines(f, a, second_order=False)
 
 
 def test_gradients_of_real_losses_of_complex_matrices_point_uphill():

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from both_modes import both_rules
 
 import chainrules as cr
 from chainrules.config.thresholds import SHORTEST_SEGMENT as SHORTEST
 from chainrules.rules import is_traced, value
 from chainrules.rules.rulesets.functions.closures import Lifted, lifted
 from chainrules.rules.rulesets.functions.scan import steps_in_segment
-from chainrules.testing import check_grad, test_frule, test_rrule
+from chainrules.testing import check_grad
 
 W = np.array([0.7, -0.4])
 XS = np.linspace(-1.0, 1.0, 7)
@@ -149,8 +150,7 @@ def step(carry, x):
 def test_the_rules_of_scan(xs, segment):
     carry = {"a": W, "b": 0.3}
     if len(xs):
-        test_frule(cr.scan, step, carry, xs, segment=segment)
-        test_rrule(cr.scan, step, carry, xs, segment=segment)
+        both_rules(cr.scan, step, carry, xs, segment=segment)
     plain, traced = cr.scan(step, carry, xs), cr.vjp(lambda c: cr.scan(step, c, xs, segment), carry)
     for a, b in zip(leaves(plain), leaves(traced[0]), strict=True):
         assert (type(a), a.dtype, a.shape) == (type(b), b.dtype, b.shape)

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from both_modes import both
+from both_modes import both, gradient
+from differences import slope_of
+from generic_points import text
 
 import chainrules as cr
 from chainrules.testing import check_grad
@@ -13,14 +15,6 @@ Y = RNG.normal(size=(2, 3, 4))
 F = X[0].astype(np.float32)
 Z = X[0] + 1j * X[1]
 MASK = X > 0
-
-
-def gradient(f, x, **options):
-    return cr.grad(lambda x: np.sum(f(x, **options)))(x)
-
-
-def text(options):
-    return ",".join(f"{key}={option}" for key, option in options.items()) or "default"
 
 
 # ---- where and others that choose ----
@@ -399,7 +393,7 @@ def test_bounds_of_what_is_plain(name):
         return np.sum(CLIPPED[name](p))
 
     p, h = 1.1, 1e-4
-    slope, curvature = (f(p + h) - f(p - h)) / (2 * h), (f(p + h) - 2 * f(p) + f(p - h)) / h**2
+    slope, curvature = slope_of(f, (p,), (1.0,), h), (f(p + h) - 2 * f(p) + f(p - h)) / h**2
     np.testing.assert_allclose(cr.grad(f)(p), slope, rtol=1e-6)
     np.testing.assert_allclose(cr.jvp(f, (p,), (1.0,))[1], slope, rtol=1e-6)
     np.testing.assert_allclose(cr.grad(cr.grad(f))(p), curvature, rtol=1e-5, atol=1e-6)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from both_modes import both_engines, both_rules
 
 import chainrules as cr
-from chainrules.config import frule_via_ad, rrule_via_ad
+from chainrules.config import rrule_via_ad
 from chainrules.testing import test_frule, test_rrule
 
 RNG = np.random.default_rng(0)
@@ -14,17 +15,11 @@ def normal(*shape):
     return RNG.normal(size=shape)
 
 
-def check(f, *args, **kwargs):
-    """Both modes, by the rule where there is one and by the engine where ``f`` is composed."""
-    test_frule(f, *args, frule_f=frule_via_ad, **kwargs)
-    test_rrule(f, *args, rrule_f=rrule_via_ad, **kwargs)
-
-
 def check_dtypes(f, a, b, **kwargs):
     """Real, complex and mixed operands, and single precision."""
-    check(f, a, b, **kwargs)
+    both_engines(f, a, b, **kwargs)
     turned = a * (1 + 0.5j), b * (0.3 - 1j)
-    check(f, *turned, **kwargs)
+    both_engines(f, *turned, **kwargs)
     test_rrule(f, a, turned[1], rrule_f=rrule_via_ad, **kwargs)
     test_rrule(f, turned[0], b, rrule_f=rrule_via_ad, **kwargs)
     test_rrule(f, np.float32(a), np.float32(b), rrule_f=rrule_via_ad, **kwargs)
@@ -169,10 +164,8 @@ EINSUMS = [
 def test_einsum(case):
     subscripts, *operands = case
     turned = [x * (0.5 + 1j) for x in operands]
-    test_frule(np.einsum, subscripts, *operands)
-    test_rrule(np.einsum, subscripts, *operands)
-    test_frule(np.einsum, subscripts, *turned)
-    test_rrule(np.einsum, subscripts, *turned)
+    both_rules(np.einsum, subscripts, *operands)
+    both_rules(np.einsum, subscripts, *turned)
     test_rrule(np.einsum, subscripts, operands[0], *turned[1:])
     test_rrule(np.einsum, subscripts, *map(np.float32, operands))
 
@@ -180,8 +173,7 @@ def test_einsum(case):
 @pytest.mark.parametrize("optimize", [True, "greedy", ["einsum_path", (0, 1), (0, 1)]])
 def test_einsum_along_a_path(optimize):
     operands = A, B, normal(4, 2)
-    test_frule(np.einsum, "ij,jk,kl->il", *operands, optimize=optimize)
-    test_rrule(np.einsum, "ij,jk,kl->il", *operands, optimize=optimize)
+    both_rules(np.einsum, "ij,jk,kl->il", *operands, optimize=optimize)
 
 
 @pytest.mark.parametrize(
@@ -197,15 +189,14 @@ def test_einsum_along_a_path(optimize):
     ],
 )
 def test_einsum_of_operands_with_lists(args):
-    test_frule(np.einsum, *args)
-    test_rrule(np.einsum, *args)
+    both_rules(np.einsum, *args)
 
 
 def test_einsum_in_an_expression():
     def energy(x, q):
         return np.einsum("i,ij,j", x, q, x)
 
-    check(energy, V, S)
+    both_engines(energy, V, S)
     np.testing.assert_allclose(S + S.T, cr.hessian(lambda x: energy(x, S))(V))
 
 
@@ -226,7 +217,7 @@ def test_einsum_in_an_expression():
     ],
 )
 def test_multi_dot(factors):
-    check(np.linalg.multi_dot, factors)
+    both_engines(np.linalg.multi_dot, factors)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +240,8 @@ def test_multi_dot(factors):
     ],
 )
 def test_covariance(f):
-    check(f, B)
-    check(f, B * (1 + 0.5j) + 1j * B[::-1])
+    both_engines(f, B)
+    both_engines(f, B * (1 + 0.5j) + 1j * B[::-1])
 
 
 def test_covariance_of_single_precision():

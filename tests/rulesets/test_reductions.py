@@ -5,7 +5,8 @@ from math import prod
 
 import numpy as np
 import pytest
-from both_modes import both
+from both_modes import both, gradient
+from generic_points import text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,14 +37,6 @@ SKIPPING_NAN = (np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd, np.nanm
 
 def name(f):
     return getattr(f, "__qualname__", str(f)).replace("ufunc.", "")
-
-
-def text(options):
-    return ",".join(f"{key}={option}" for key, option in options.items()) or "default"
-
-
-def gradient(f, x, **options):
-    return cr.grad(lambda x: np.sum(f(x, **options)))(x)
 
 
 @pytest.mark.parametrize("options", AXES, ids=text)

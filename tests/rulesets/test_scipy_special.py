@@ -1,14 +1,13 @@
 """The rules of scipy.special's ufuncs, each against finite differences at points of its own."""
 
-import warnings
-
 import numpy as np
 import pytest
+from both_modes import both_rules
+from quietly import quietly
 from scipy import special
 
 import chainrules as cr
 import chainrules.rules.rulesets.special.ufuncs
-from chainrules.testing import test_frule, test_rrule
 
 PROLATE = special.pro_cv
 OBLATE = special.obl_cv
@@ -231,16 +230,11 @@ def options_of(name):
     return {} if tolerance is None else {"rtol": tolerance, "atol": tolerance}
 
 
-def both(f, *args, **options):
-    test_frule(f, *args, **options)
-    test_rrule(f, *args, **options)
-
-
 @pytest.mark.parametrize("name", sorted(POINTS))
 def test_at_numbers(name):
     options = options_of(name)
     for args in POINTS[name]:
-        both(getattr(special, name), *args, **options)
+        both_rules(getattr(special, name), *args, **options)
 
 
 def test_every_ufunc_is_in_the_table():
@@ -259,7 +253,7 @@ def columns(name, dtype=float):
 @pytest.mark.parametrize("name", sorted(POINTS))
 def test_at_arrays(name):
     args = columns(name)
-    both(getattr(special, name), *args, second_order=False, **options_of(name))
+    both_rules(getattr(special, name), *args, second_order=False, **options_of(name))
 
 
 BROADCAST = [name for name in POINTS if ufuncs()[name].nin > 1]
@@ -275,7 +269,7 @@ def test_broadcasting(name):
         for i, x in enumerate(args)
     ]
     shaped[-1] = np.broadcast_to(first[-1], (3, 1)).copy()
-    both(getattr(special, name), *shaped, second_order=False, **options_of(name))
+    both_rules(getattr(special, name), *shaped, second_order=False, **options_of(name))
 
 
 @pytest.mark.parametrize("name", sorted(POINTS))
@@ -317,8 +311,8 @@ def test_float32(name):
 def test_complex(name):
     f = getattr(special, name)
     for z in QUARTERS:
-        both(f, *HOLOMORPHIC[name], complex(z))
-    both(f, *HOLOMORPHIC[name], QUARTERS, second_order=False)
+        both_rules(f, *HOLOMORPHIC[name], complex(z))
+    both_rules(f, *HOLOMORPHIC[name], QUARTERS, second_order=False)
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))
@@ -341,8 +335,7 @@ def test_between_whole_numbers_there_is_nothing_to_differentiate(name):
     for position in WHOLE[name]:
         between = [*args[:position], args[position] + 0.5, *args[position + 1 :]]
         try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+            with quietly():
                 y = f(*between)
         except TypeError:
             continue

@@ -10,6 +10,7 @@ import pytest
 import scipy.stats as own
 from hypothesis import given
 from hypothesis import strategies as st
+from quietly import quietly
 
 import chainrules as cr
 from chainrules.scipy import stats
@@ -223,8 +224,7 @@ def test_compositions(maker, steps, method, x):
             return getattr(made, method)(1.2 * x)
         return getattr(made, method)(*([x] if method in AT_CHANCES else []))
 
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         try:
             slope = checks.differences(f, (p, x), (pdot := np.array([0.6, -0.8]), 0.7))
         except (NotImplementedError, ValueError):

@@ -8,6 +8,7 @@ import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.integrate as plain
+from derivatives import by_jvp
 
 import chainrules as cr
 from chainrules.scipy import integrate
@@ -18,11 +19,7 @@ pytestmark = pytest.mark.skipif(not hasattr(plain, "nsum"), reason="not in this 
 K, Q, INF = 1.3, 0.7, np.inf
 
 
-def derivative(f):
-    return lambda x: cr.jvp(f, (x,), (1.0,))[1]
-
-
-BOTH = pytest.mark.parametrize("transform", [cr.grad, derivative])
+BOTH = pytest.mark.parametrize("transform", [cr.grad, by_jvp])
 
 
 def area(f, a, b, **options):
@@ -42,7 +39,7 @@ def volume(f, a, b, **options):
 
 def test_closed_forms():
     slope = np.exp(-K) / K - (1 - np.exp(-K)) / K**2
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         found = transform(lambda k: area(lambda t: np.exp(-k * t), 0, 1))(K)
         assert found == pytest.approx(slope, rel=1e-12)
         found = transform(lambda k: area(lambda t: np.exp(-k * t), 0, INF))(K)
@@ -136,7 +133,7 @@ def test_what_else_scipy_says_is_there():
 def test_sums_of_few_terms():
     check(lambda a, h, k: total(lambda t: np.exp(-k * t), a, 9.0, step=h), 0.3, 0.9, K)
     expected = cr.grad(lambda k: np.sum(np.exp(-k * np.arange(1.0, 8.0))))(K)
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         found = transform(lambda k: total(lambda t: np.exp(-k * t), 1, 7))(K)
         assert found == pytest.approx(expected, rel=1e-14)
     assert cr.grad(lambda k: total(lambda t: k * t, 3, 1))(K) == 0
@@ -205,7 +202,7 @@ def test_cubature_of_arrays_with_args():
 
 
 def test_a_limit_that_scipy_mirrors():
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         with pytest.raises(cr.MissingRuleError, match=r"(?s)-inf.*test_integrate_elem.*f\(-x\)"):
             transform(lambda k: volume(lambda x: np.exp(-k * x[:, 0] ** 2), [-INF], [0.0]))(1.0)
 
@@ -313,6 +310,6 @@ def test_nodes_of_cubature_in_many_dimensions():
 @BOTH
 def test_a_derivative_that_diverges_warns(transform):
     """Of sqrt(t - k) from k on: with the limit held, it is the integral of (t - k)**-1.5 / 4."""
-    slope = derivative(lambda k: area(lambda t: np.abs(t - k) ** 0.5, Q, 1))
+    slope = by_jvp(lambda k: area(lambda t: np.abs(t - k) ** 0.5, Q, 1))
     with pytest.warns(plain.IntegrationWarning, match=r"(?s)derivative of .*tanhsinh in test_int"):
         transform(slope)(Q)

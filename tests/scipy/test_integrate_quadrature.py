@@ -11,6 +11,7 @@ import checks_of_objects as checks
 import numpy as np
 import pytest
 import scipy.integrate as plain
+from derivatives import by_jvp
 from scipy import LowLevelCallable
 from scipy.stats import qmc
 
@@ -241,14 +242,10 @@ def test_a_quad_in_a_quad():
     assert integrate.quad(inner, 1.0, 2.0)[0] == pytest.approx(closed(2.0) - closed(1.0))
 
 
-def derivative(f):
-    return lambda x: cr.jvp(f, (x,), (1.0,))[1]
-
-
 NESTS: dict[str, list] = {
-    "grad of jvp of grad": [cr.grad, derivative, cr.grad],
-    "jvp of grad of jvp": [derivative, cr.grad, derivative],
-    "jvp of jvp of jvp": [derivative] * 3,
+    "grad of jvp of grad": [cr.grad, by_jvp, cr.grad],
+    "jvp of grad of jvp": [by_jvp, cr.grad, by_jvp],
+    "jvp of jvp of jvp": [by_jvp] * 3,
     "grad of grad of grad": [cr.grad] * 3,
     "jacrev of jacfwd of grad": [cr.grad, cr.jacfwd, cr.jacrev],
 }
@@ -331,7 +328,7 @@ def test_tplquad():
             lambda z, y, x: k * x * y * z, 0, k, 0, lambda x: x, lambda x, y: 0, 1.0, epsabs=1e-4
         )[0]
 
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         assert transform(f)(K) == pytest.approx(5 * K**4 / 16, rel=1e-8)  # of k**5 / 16
 
 
@@ -414,7 +411,7 @@ def of(f, *args, **kwargs):
 
 
 def test_weights_with_limits_or_frequencies_that_move():
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         with pytest.raises(
             cr.MissingRuleError, match=r"(?s)weight.*test_integrate_quadrature.*write"
         ):
@@ -444,7 +441,7 @@ def test_a_traced_value_in_a_global():
         shared.k = k
         return integrate.quad(lambda t: shared.k * t + k, 0, 1)[0]
 
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         with pytest.raises(
             cr.LostDerivativeError, match=r"(?s)global.*quadrature.py.*pass it in args"
         ):
@@ -462,7 +459,7 @@ def test_a_function_that_assigns_to_what_it_captures():
 
         return integrate.quad(f, 0, 1)[0] + largest
 
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         with pytest.raises(
             cr.MutationError, match=r"(?s)quad called writes .*test_integrate_quad.*return"
         ):
@@ -489,7 +486,7 @@ def test_a_counter_in_an_object():
     assert model.calls == 21
 
 
-@pytest.mark.parametrize("transform", [cr.grad, derivative])
+@pytest.mark.parametrize("transform", [cr.grad, by_jvp])
 def test_a_divergent_integral_of_the_derivative_warns(transform):
     """Of a logarithm at 0.3: its derivative in the place of the pole is 1 / (k - t)."""
     with pytest.warns(plain.IntegrationWarning, match=r"(?s)the derivative of .*quad in test_int"):
@@ -514,7 +511,7 @@ def test_an_exception_of_the_users_arrives():
             raise MineError("at the end")
         return k * t
 
-    for transform in (cr.grad, derivative):
+    for transform in (cr.grad, by_jvp):
         with pytest.raises(MineError, match="at the end"):
             transform(lambda k: integrate.quad(f, 0, 1, (k,))[0])(1.0)
         assert cr.grad(decay)(2.0) == pytest.approx(cr.grad(closed)(2.0))

@@ -8,6 +8,8 @@ from modules_of_text import module_of
 
 pytest.importorskip("scipy.optimize.elementwise")
 
+from differences import slope_of
+
 import chainrules as cr
 from chainrules.scipy import optimize
 from chainrules.scipy.optimize import elementwise
@@ -48,7 +50,7 @@ def test_roots_of_what_the_function_captures():
 @pytest.mark.parametrize("a", POINTS, ids=["number", "array", "matrix"])
 def test_minima(a):
     step = 1e-3  # SciPy finds a minimum to half of the digits
-    expected = (minimum(a + step) - minimum(a - step)) / (2 * step)
+    expected = slope_of(minimum, (a,), (1.0,), step)
     np.testing.assert_allclose(cr.grad(lambda a: np.sum(minimum(a)))(a), expected, rtol=1e-4)
     np.testing.assert_allclose(cr.jvp(minimum, (a,), (a * 0 + 1.0,))[1], expected, rtol=1e-4)
 
@@ -69,7 +71,7 @@ def test_arguments_by_name(a):
     slope, step = a ** (-2 / 3) / 3, 1e-3
     np.testing.assert_allclose(cr.grad(lambda a: np.sum(root(a)))(a), slope, rtol=1e-10)
     np.testing.assert_allclose(cr.jvp(root, (a, 1.0), (a * 0 + 2.0, 0.0))[1], 2 * slope, rtol=1e-10)
-    expected = (minimum(a + step) - minimum(a - step)) / (2 * step)
+    expected = slope_of(minimum, (a,), (1.0,), step)
     np.testing.assert_allclose(cr.jvp(minimum, (a,), (a * 0 + 1.0,))[1], expected, rtol=1e-4)
     with pytest.raises(cr.MissingRuleError, match="find_root needs no more"):
         cr.grad(lambda a: elementwise.bracket_root(lambda x, a: x - a, 0.0, kwargs={"a": a}).xl)(

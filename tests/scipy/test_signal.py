@@ -1,24 +1,22 @@
 """scipy.signal: the dot-product identity over options, sections, states, precision, refusals."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.signal
+from differences import slope_of
+from generic_points import complex_normal, normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.scipy import signal
 
+random = functools.partial(normal, ())
+complex_ = functools.partial(complex_normal, (), apart=9)
 SEARCH = settings(max_examples=40)
 SIZES = st.integers(1, 7)
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng((seed, *shape)).normal(size=shape)
-
-
-def complex_(*shape, seed=0):
-    return random(*shape, seed=seed) + 1j * random(*shape, seed=seed + 9)
 
 
 def paired(y, ydot):
@@ -138,10 +136,7 @@ def test_a_filter_is_fitted_through_its_cutoff():
         b, a = signal.butter(2, cutoff)
         return np.sum(signal.filtfilt(b, a, x) ** 2)
 
-    t = 1e-6
-    np.testing.assert_allclose(
-        (loss(0.3 + t) - loss(0.3 - t)) / (2 * t), cr.grad(loss)(0.3), rtol=1e-6
-    )
+    np.testing.assert_allclose(slope_of(loss, (0.3,), (1.0,)), cr.grad(loss)(0.3), rtol=1e-6)
 
 
 def test_sampling_rate_and_window_move():
@@ -152,8 +147,7 @@ def test_sampling_rate_and_window_move():
         lambda s: signal.stft(x, s, np.hamming(8) ** s, 8, scaling="psd")[2],
         lambda s: signal.spectrogram(x, s, np.hamming(8))[1],
     ):
-        t = 1e-6
-        expected = (f(1.5 + t) - f(1.5 - t)) / (2 * t)
+        expected = slope_of(f, (1.5,), (1.0,))
         np.testing.assert_allclose(expected, cr.jvp(f, (1.5,), (1.0,))[1], atol=1e-7)
 
 
@@ -167,7 +161,7 @@ def test_peaks_are_where_they_are_and_their_heights_move():
         return np.sum(told["peak_heights"]) + np.sum(told["prominences"] * told["left_thresholds"])
 
     t, xdot = 1e-6, random(30, seed=1)
-    expected = (loss(x + t * xdot) - loss(x - t * xdot)) / (2 * t)
+    expected = slope_of(loss, (x,), (xdot,), t)
     np.testing.assert_allclose(expected, np.sum(cr.grad(loss)(x) * xdot), rtol=1e-6)
     heights = cr.grad(lambda x: np.sum(x[signal.find_peaks(x)[0]]))(x)
     np.testing.assert_array_equal(np.isin(np.arange(30), peaks), heights)

@@ -1,13 +1,12 @@
 """Distributions of one variable: SciPy's values, and derivatives that differences confirm."""
 
-import warnings
-
 import numpy as np
 import pytest
 from differences import slope_of
 
 pytest.importorskip("scipy")
 import scipy.stats as own
+from quietly import quietly
 
 import chainrules as cr
 from chainrules.rules.rulesets.scipy.stats import FORMULAS
@@ -52,8 +51,7 @@ SLOW = {"gompertz", "vonmises", "vonmises_line"}  # SciPy integrates to find a m
 
 @pytest.fixture(autouse=True)
 def quiet():
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with quietly():
         yield
 
 

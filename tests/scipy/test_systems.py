@@ -1,23 +1,22 @@
 """scipy.signal, linear systems: random ones, those at hard points, objects, refusals."""
 
+import functools
 import pickle
 
 import numpy as np
 import pytest
 import scipy.signal
 from differences import slope_of
+from generic_points import normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.scipy import signal
 
+random = functools.partial(normal, ())
 SEARCH = settings(max_examples=10)
 TIMES = np.linspace(0.0, 2.0, 5)
-
-
-def random(*shape, seed=0):
-    return np.random.default_rng((seed, *shape)).normal(size=shape)
 
 
 def flat(y):

@@ -99,19 +99,22 @@ def found_or_warned_of(register, f):
     assert warned or ours == 10.0
 
 
+def register_ten(key):
+    """Register a rule by which the derivative is 10."""
+
+    @cr.rrule.register(key)
+    def ten_rrule(square, t):
+        def ten_pullback(ybar):
+            return cr.NoTangent(), 10.0 * ybar
+
+        return square(t), ten_pullback
+
+
 def test_rule_of_an_undecorated_function_is_found_or_warned_of():
     def square(t):
         return t * t
 
-    def register():
-        @cr.rrule.register(square)
-        def square_rrule(square, t):
-            def square_pullback(ybar):
-                return cr.NoTangent(), 10.0 * ybar
-
-            return square(t), square_pullback
-
-    found_or_warned_of(register, lambda t: square(t) * 1.0)
+    found_or_warned_of(lambda: register_ten(square), lambda t: square(t) * 1.0)
 
 
 def test_rule_of_a_constructor_is_found_or_warned_of():
@@ -136,16 +139,7 @@ def test_rule_of_a_functor_is_found_or_warned_of():
             return t * t
 
     square = Square()
-
-    def register():
-        @cr.rrule.register(cr.instances(Square))
-        def square_rrule(square, t):
-            def square_pullback(ybar):
-                return cr.NoTangent(), 10.0 * ybar
-
-            return square(t), square_pullback
-
-    found_or_warned_of(register, lambda t: square(t) * 1.0)
+    found_or_warned_of(lambda: register_ten(cr.instances(Square)), lambda t: square(t) * 1.0)
 
 
 def test_an_object_array_of_floats_beside_a_traced_one():

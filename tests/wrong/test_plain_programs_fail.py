@@ -95,12 +95,6 @@ def test_cumulative_prod_of_a_number_along_axis_0():
     same(right, ours)
 
 
-def test_mean_of_nothing():
-    with np.errstate(all="ignore"):
-        ours, right = cr.grad(np.mean)(np.zeros((0, 3))).shape, (0, 3)
-    same(right, ours)
-
-
 @may_refuse
 def test_iteration_over_a_zero_tangent_ends():
     import itertools
@@ -121,16 +115,6 @@ def test_containers_nested_500_deep():
 
     cr.grad(f)(p)
     ours = right = 0
-    same(right, ours)
-
-
-def test_choose_gives_an_array_that_can_be_written_to():
-    def f(x):
-        y = np.choose(np.array([0, 1]), [x, 2 * x])
-        y[0] = 1.0
-        return np.sum(y)
-
-    ours, right = cr.grad(f)(np.ones(2)), np.array([0.0, 2.0])
     same(right, ours)
 
 

@@ -11,18 +11,6 @@ import chainrules as cr
 from chainrules.rules.tracing.views import copied
 
 
-def test_put_along_axis_with_indices_that_broadcast():
-    x = np.arange(6.0).reshape(2, 3) + 1
-
-    def f(x):
-        v = x * 1.0
-        np.put_along_axis(v, np.array([[0]]), 9.0, axis=0)
-        return np.sum(v * v)
-
-    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
-    same(right, ours)
-
-
 def test_ravel_of_a_transposed_copy_is_a_view():
     x = np.array([[1.0, 2.0], [3.0, 4.0]])
 
@@ -30,18 +18,6 @@ def test_ravel_of_a_transposed_copy_is_a_view():
         y = x.T.copy()
         z = y.ravel()
         z *= 3.0
-        return np.sum(y)
-
-    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
-    same(right, ours)
-
-
-def test_gradient_in_another_order_of_memory():
-    x = np.array([[1.0, 2.0], [3.0, 4.0]])
-
-    def f(x):
-        y = np.gradient(x * x, axis=0)
-        y.reshape(-1)[0] = 10.0
         return np.sum(y)
 
     ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
@@ -140,28 +116,6 @@ def test_outer_of_float32_and_a_number_stays_float32():
     f = lambda x, c: np.add.outer(x, c)
     x = np.ones(2, np.float32)
     ours, right = str(cr.vjp(f, x, 1.5)[0].dtype), str(f(x, 1.5).dtype)
-    same(right, ours)
-
-
-def test_piecewise_of_a_0d_array_is_an_array():
-    f = lambda x: np.piecewise(x, [x > 0], [lambda t: t * t, 0.0])
-    x = np.array(2.0)
-    seen = []
-    cr.grad(lambda x: (seen.append(isinstance(f(x), np.ndarray)), f(x))[1])(x)
-    ours, right = seen[0], isinstance(f(x), np.ndarray)
-    same(right, ours)
-
-
-def test_reduce_over_one_row_is_a_view_of_it():
-    x = np.array([[1.0, 2.0]])
-
-    def f(x):
-        y = x * 1.0
-        v = cr.reduce(lambda p, q: p + q, y)
-        v *= 3.0
-        return np.sum(y)
-
-    ours, right = cr.value_and_grad(f)(x)[0], f(x.copy(order="A"))
     same(right, ours)
 
 

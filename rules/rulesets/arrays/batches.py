@@ -33,35 +33,34 @@ _f: Any
 
 
 def elementwise(f):
-    def form(*args, **options):
+    def elementwise_block(*args, **options):
         if holds_block(options.values()):
             return NotImplemented
         rank = max(len(shape_of(x)) for x in args if dtype_of(x) or type(x) is Block)
         return f(*[aligned(x, rank) for x in args], **options)
 
-    batch_form(f)(form)
+    return elementwise_block
 
 
 for _f in (
     np.angle, np.around, np.clip, np.fix, np.i0, np.imag, np.iscomplex, np.isclose, np.isneginf,
     np.isposinf, np.isreal, np.nan_to_num, np.real, np.round, np.sinc,
 ):  # fmt: skip
-    elementwise(_f)
+    batch_form(_f)(elementwise(_f))
 
 
 # ---- along axes -----------------------------------------------------------------------------
 
 
-def along(f, default, flat=False, own=None):
-    """Let ``f`` have its axes one further back; without an axis it takes all, or one that is flat.
+def along(f, default, flat=False):
+    """Return ``f`` with its axes one further back; without an axis it takes all, or one flat one.
 
-    ``default`` is the axis where none is given, ``own`` a function that does the same of traced
-    values, which a library's own does not see.
+    ``default`` is the axis where none is given.
     """
-    names, own = positional_names(f), own or f
+    names = positional_names(f)
 
     @functools.wraps(f)
-    def form(*args, **options):
+    def along_block(*args, **options):
         x, options = args[0], {**dict(zip(names[1:], args[1:])), **options}
         axis = options.pop("axis", default)
         if type(x) is not Block or holds_block(options.values()):
@@ -69,21 +68,20 @@ def along(f, default, flat=False, own=None):
         if x.rank == 0 and axis is not None:
             return NotImplemented
         if axis is None and (flat or x.rank == 0):
-            return NotImplemented if options.get("keepdims") else own(x.flat, axis=1, **options)
-        axis = x.axes(axis)
-        return own(x.values, axis=axis, **options)
+            return NotImplemented if options.get("keepdims") else f(x.flat, axis=1, **options)
+        return f(x.values, axis=x.axes(axis), **options)
 
-    batch_form(f)(form)
+    return along_block
 
 
 for _f in (np.all, np.any, np.count_nonzero, np.ptp, np.nanmax, np.nanmin, np.nansum, np.nanprod,
            np.nanmean, np.nanvar, np.nanstd, np.nanmedian):  # fmt: skip
-    along(_f, None)
+    batch_form(_f)(along(_f, None))
 for _f in (np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.cumprod, np.nancumsum,
            np.nancumprod):  # fmt: skip
-    along(_f, None, flat=True)
+    batch_form(_f)(along(_f, None, flat=True))
 for _f in (np.sort, np.argsort, np.partition, np.argpartition):
-    along(_f, -1, flat=True)
+    batch_form(_f)(along(_f, -1, flat=True))
 
 
 @batch_form(np.take_along_axis)
@@ -107,7 +105,7 @@ def trapezoids(y, x=None, dx=1.0, axis=-1):
 
 
 def quantiles_of(f):
-    def form(a, q, axis=None, **options):
+    def quantiles_block(a, q, axis=None, **options):
         if type(a) is not Block or a.rank == 0 or holds_block((q, *options.values())):
             return NotImplemented
         if 0 in a.shape:  # of which NumPy gives the mean, without the axis of q
@@ -115,7 +113,7 @@ def quantiles_of(f):
         y = f(a.values, q, a.axes(axis), **options)
         return np.moveaxis(y, len(shape_of(q)), 0)
 
-    return form
+    return quantiles_block
 
 
 batch_form(np.diff)(differences)
@@ -128,11 +126,11 @@ for _f in (np.quantile, np.percentile, np.nanquantile, np.nanpercentile):
 
 
 def stacked(f):
-    def form(x, *args, **options):
+    def stacked_block(x, *args, **options):
         alone = type(x) is Block and not holds_block((*args, *options.values()))
         return f(x.values, *args, **options) if alone and x.rank >= 2 else NotImplemented
 
-    batch_form(f)(form)
+    return stacked_block
 
 
 for _f in (
@@ -141,7 +139,7 @@ for _f in (
     np.linalg.matrix_rank, np.linalg.pinv, np.linalg.qr, np.linalg.slogdet, np.linalg.svd,
     np.linalg.svdvals,
 ):  # fmt: skip
-    stacked(_f)
+    batch_form(_f)(stacked(_f))
 
 
 @batch_form(np.linalg.norm)

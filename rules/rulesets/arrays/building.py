@@ -28,6 +28,7 @@ from ... import (
     zeros_pass,
 )
 from ...refusals.table import refusal
+from .elementwise import as_array
 
 # ---- dtypes ---------------------------------------------------------------------------------
 
@@ -149,7 +150,7 @@ def fromiter(iter, dtype, count=-1, *, like=None):
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    a, fill_value = number_or_array(a), number_or_array(fill_value)
+    a, fill_value = as_array(a), as_array(fill_value)
     shape = np.shape(a) if shape is None else shape
     if is_traced(fill_value):
         return np.copy(as_dtype(np.broadcast_to(fill_value, shape), dtype or dtype_of(a)))
@@ -173,10 +174,6 @@ for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.full):
 composed(np.full_like, value="own")(full_like)
 
 
-def number_or_array(x):
-    return array_of(x) if isinstance(x, list | tuple) else x
-
-
 # ---- axes in front, and common shapes -------------------------------------------------------
 
 
@@ -184,7 +181,7 @@ def for_each(f):
     """Compose a function of any number of arrays: one result for one, a tuple for several."""
 
     def of_each(*arrays):
-        ys = tuple(f(number_or_array(x)) for x in arrays)
+        ys = tuple(f(as_array(x)) for x in arrays)
         return ys[0] if len(ys) == 1 else ys
 
     return of_each
@@ -218,7 +215,7 @@ def as_broadcast(x, shape):
 
 @composed(np.broadcast_arrays)
 def broadcast_arrays(*args, subok=False):
-    args = [array_of(x) if isinstance(x, list | tuple) else x for x in args]
+    args = [as_array(x) for x in args]
     shape = np.broadcast_shapes(*map(np.shape, args))
     # NumPy lets a program write into entries that are many at once, and warns: here they refuse.
     return tuple(as_broadcast(x if hasattr(x, "__len__") else np.copy(x), shape) for x in args)
@@ -239,7 +236,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 @composed(np.ix_)
 def ix_(*args):
     """Give each vector an axis of its own: of masks their positions, of numbers a view."""
-    xs = [array_of(x) if isinstance(x, list | tuple) else x for x in args]
+    xs = [as_array(x) for x in args]
     if any(np.ndim(x) != 1 for x in xs):
         raise ValueError("Cross index must be 1 dimensional")
     xs = [np.flatnonzero(x) if dtype_of(x) == np.bool_ else x for x in xs]
@@ -304,7 +301,7 @@ def steps_of(start, stop, num, endpoint):
 
 @composed(np.linspace, value="own")
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    start, stop = number_or_array(start), number_or_array(stop)
+    start, stop = as_array(start), as_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
     step = (stop - start) / count if count > 0 else np.nan
     if count > 0 and np.any(step == 0):  # by NumPy's other way, made for denormal numbers
@@ -328,7 +325,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 @composed(np.geomspace, value="own")
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    start, stop = number_or_array(start), number_or_array(stop)
+    start, stop = as_array(start), as_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
     y = start * np.power(stop / start, steps / max(count, 1))
     if endpoint and num > 1:

@@ -16,6 +16,7 @@ from ... import (
     ZeroTangent,
     array_of,
     composed,
+    composed_each,
     first,
     is_traced,
     linear_rule,
@@ -322,14 +323,6 @@ def on_the_plane(x):
     return x if np.iscomplexobj(x) else x + 0j
 
 
-def leaves_the_line(emath, f, beyond):
-    @composed(emath)
-    def as_composed(x):
-        return f(on_the_plane(x)) if np.any(beyond(x)) else f(x)
-
-    return as_composed
-
-
 def is_negative(x):
     return np.isreal(x) & (np.real(x) < 0)
 
@@ -338,10 +331,18 @@ def exceeds_one(x):
     return np.isreal(x) & (np.abs(x) > 1)
 
 
-for _name in ("sqrt", "log", "log2", "log10"):
-    leaves_the_line(getattr(np.emath, _name), getattr(np, _name), is_negative)
-for _name in ("arccos", "arcsin", "arctanh"):
-    leaves_the_line(getattr(np.emath, _name), getattr(np, _name), exceeds_one)
+LEAVES_THE_LINE = {
+    np.emath.sqrt: (np.sqrt, is_negative), np.emath.log: (np.log, is_negative),
+    np.emath.log2: (np.log2, is_negative), np.emath.log10: (np.log10, is_negative),
+    np.emath.arccos: (np.arccos, exceeds_one), np.emath.arcsin: (np.arcsin, exceeds_one),
+    np.emath.arctanh: (np.arctanh, exceeds_one),
+}  # fmt: skip
+
+
+@composed_each(LEAVES_THE_LINE)
+def leaves_the_line(entry, x):
+    f, beyond = entry
+    return f(on_the_plane(x)) if np.any(beyond(x)) else f(x)
 
 
 @composed(np.emath.logn)

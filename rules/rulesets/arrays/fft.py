@@ -167,20 +167,21 @@ def over_several_in_block(transform, default):
     return transform_block
 
 
-def over_several(transform, transpose, default):
-    """Define a transform over several axes, ``default`` if none are given."""
-    transform_block = over_several_in_block(transform, default)
+def over_several_in_pattern(transform, default):
+    """Return the form of a transform over several axes for sparsity patterns."""
 
     def transform_pattern(a, s=None, axes=default, norm=None):
         return mixed(transform, a, axes_of(a.rank, s, axes), s, axes)
 
-    linear_rule(transform, transpose, block=transform_block, pattern=transform_pattern)
+    return transform_pattern
 
 
 for _name, _transpose in transposes(lambda name: getattr(np.fft, name)):
     _transform = getattr(np.fft, _name, None)
     if _transform is not None and _name[-1] in "n2":
-        over_several(_transform, _transpose, (-2, -1) if _name[-1] == "2" else None)
+        _given = _transform, (-2, -1) if _name[-1] == "2" else None
+        linear_rule(_transform, _transpose, block=over_several_in_block(*_given),
+                    pattern=over_several_in_pattern(*_given))  # fmt: skip
     elif _transform is not None:
         linear_rule(_transform, _transpose, axes="axis", pattern=mixes(_transform))
 

@@ -21,7 +21,8 @@ from ... import (
     shifted,
     spread,
 )
-from .building import indices_of, number_or_array
+from .building import indices_of
+from .elementwise import as_array
 
 # ---- joining --------------------------------------------------------------------------------
 
@@ -127,7 +128,8 @@ def joined_as(seen_as, axis):
         if type(tup) is Block:
             return NotImplemented
         parts = [np.reshape(x, (len(x), *seen_as(shape_of(x)[1:]))) for x in joined(tup)[0]]
-        return np.concatenate(parts, axis + 1, **options)
+        # Behind the axis of directions; parts of one axis have no second one.
+        return np.concatenate(parts, min(axis + 1, len(shape_of(parts[0])) - 1), **options)
 
     return block
 
@@ -139,14 +141,7 @@ def hstack_transpose(ybar, space, dtype=None, casting="same_kind"):
     return cut(ybar, space, 0 if np.ndim(ybar) == 1 else 1, in_1d)
 
 
-def hstack_block(tup, **options):
-    if type(tup) is Block:
-        return NotImplemented
-    parts = [np.reshape(x, (len(x), *in_1d(shape_of(x)[1:]))) for x in joined(tup)[0]]
-    return np.concatenate(parts, 1 if len(shape_of(parts[0])) == 2 else 2, **options)
-
-
-linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers, **JOINS, block=hstack_block)
+linear_rule(np.hstack, hstack_transpose, adapt=refuse_integers, **JOINS, block=joined_as(in_1d, 1))
 
 
 @linear_rule(np.dstack, **JOINS, block=joined_as(in_3d, 2))
@@ -189,14 +184,14 @@ def leaves_of(arrays):
 @composed(np.append)
 def append(arr, values, axis=None):
     if axis is None:
-        arr, values, axis = np.ravel(arr), np.ravel(number_or_array(values)), 0
+        arr, values, axis = np.ravel(arr), np.ravel(as_array(values)), 0
     return np.concatenate([arr, values], axis)
 
 
 @composed(np.insert, value="own")
 def insert(arr, obj, values, axis=None):
-    arr = number_or_array(arr)
-    values = astype(number_or_array(values), dtype_of(arr))
+    arr = as_array(arr)
+    values = astype(as_array(values), dtype_of(arr))
     numbers = np.insert(indices_of(arr), obj, indices_of(values, np.size(arr)), axis)
     return np.take(np.concatenate([np.ravel(arr), np.ravel(values)]), numbers)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ....config import MissingRuleError, user_line
 from ... import array_of, astype, composed, dtype_of, is_traced, own_valued, value
-from .building import indices_of, number_or_array
+from .building import indices_of
+from .elementwise import as_array
 from .shapes import pad_widths, pad_zeros
 
 STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
@@ -17,12 +18,12 @@ STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": n
 @composed(np.pad)
 def pad(array, pad_width, mode="constant", **options):
     if mode == "constant" and not options:  # as nearly always, which NumPy does itself
-        return pad_zeros(number_or_array(array), pad_width)
+        return pad_zeros(as_array(array), pad_width)
     return padded(array, pad_width, mode, **options)
 
 
 def in_any_mode(array, pad_width, mode, **options):
-    array = number_or_array(array)
+    array = as_array(array)
     if callable(mode):
         raise MissingRuleError(
             "the rule of numpy.pad does not support a function as mode: it writes into plain "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import fftpack
 
-from ... import composed, non_differentiable
+from ... import composed, composed_each, non_differentiable
 from ..arrays.fft import fit
 from .fft import OWN, PARTNER
 from .followed import linear_pair
@@ -25,28 +25,19 @@ def rfftfreq(n, d=1.0):
     return (np.arange(1, n + 1) // 2) / (n * d)
 
 
-def fourier(f, own):
-    """Compose ``f`` along one axis of the transform ``own`` of scipy.fft."""
-
-    @composed(f, value="own")
-    def transform(x, n=None, axis=-1, overwrite_x=False):
-        return own(x, n, axis)
+@composed_each({fftpack.fft: OWN["fft"], fftpack.ifft: OWN["ifft"]}, value="own")
+def fourier(transform, x, n=None, axis=-1, overwrite_x=False):
+    return transform(x, n, axis)
 
 
-def fourier_of_several(f, own, default):
-    """Compose ``f`` of the transform ``own`` of scipy.fft along several axes."""
-
-    @composed(f, value="own")
-    def transform(x, shape=None, axes=default, overwrite_x=False):
-        return own(x, shape, axes)
+@composed_each({fftpack.fftn: OWN["fftn"], fftpack.ifftn: OWN["ifftn"]}, value="own")
+def fourier_of_several(transform, x, shape=None, axes=None, overwrite_x=False):
+    return transform(x, shape, axes)
 
 
-fourier(fftpack.fft, OWN["fft"])
-fourier(fftpack.ifft, OWN["ifft"])
-fourier_of_several(fftpack.fftn, OWN["fftn"], None)
-fourier_of_several(fftpack.ifftn, OWN["ifftn"], None)
-fourier_of_several(fftpack.fft2, OWN["fft2"], (-2, -1))
-fourier_of_several(fftpack.ifft2, OWN["ifft2"], (-2, -1))
+@composed_each({fftpack.fft2: OWN["fft2"], fftpack.ifft2: OWN["ifft2"]}, value="own")
+def fourier_of_two(transform, x, shape=None, axes=(-2, -1), overwrite_x=False):
+    return transform(x, shape, axes)
 
 
 # ---- real sequences, packed: y[0], and then the real and the imaginary part of each frequency ----
@@ -78,27 +69,24 @@ def irfft(x, n=None, axis=-1, overwrite_x=False):
 # ---- cosines and sines: without a norm, an inverse is not scaled ---------------------------------
 
 
-def cosines_or_sines(f, own, inverse):
-    """Compose ``f`` along one axis of the transform ``own`` of scipy.fft, by its type."""
-
-    @composed(f, value="own")
-    def transform(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
-        return own(x, PARTNER[type] if inverse else type, n, axis, norm)
-
-
-def cosines_or_sines_of_several(f, own, inverse):
-    """Compose ``f`` along several axes of the transform ``own`` of scipy.fft, by its type."""
-
-    @composed(f, value="own")
-    def transform(x, type=2, shape=None, axes=None, norm=None, overwrite_x=False):
-        return own(x, PARTNER[type] if inverse else type, shape, axes, norm)
+SAME = {type: type for type in PARTNER}
+ALONG_ONE = {fftpack.dct: ("dct", SAME), fftpack.dst: ("dst", SAME)}
+ALONG_ONE |= {fftpack.idct: ("dct", PARTNER), fftpack.idst: ("dst", PARTNER)}
+ALONG_SEVERAL = {fftpack.dctn: ("dctn", SAME), fftpack.dstn: ("dstn", SAME)}
+ALONG_SEVERAL |= {fftpack.idctn: ("dctn", PARTNER), fftpack.idstn: ("dstn", PARTNER)}
 
 
-for _word in ("dct", "dst"):
-    for _prefix in ("", "i"):
-        _f, _several = (getattr(fftpack, f"{_prefix}{_word}{end}") for end in ("", "n"))
-        cosines_or_sines(_f, OWN[_word], bool(_prefix))
-        cosines_or_sines_of_several(_several, OWN[f"{_word}n"], bool(_prefix))
+@composed_each(ALONG_ONE, value="own")
+def cosines_or_sines(entry, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
+    name, types = entry
+    return OWN[name](x, types[type], n, axis, norm)
+
+
+@composed_each(ALONG_SEVERAL, value="own")
+def cosines_or_sines_of_several(entry, x, type=2, shape=None, axes=None, norm=None,
+                                overwrite_x=False):  # fmt: skip
+    name, types = entry
+    return OWN[name](x, types[type], shape, axes, norm)
 
 
 # ---- periodic operators --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""SciPy's functions as primitives: the rules in this folder are written for these.
+"""SciPy's functions as primitives, for which the rules in this folder are written.
 
 SciPy's own functions cannot take the traced values that a derivative of a derivative hands them, so
 each with a rule is composed of a primitive that does the same.

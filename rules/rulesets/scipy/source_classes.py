@@ -1,4 +1,4 @@
-"""Stand-ins for SciPy's classes in Python, whose methods are followed by their source."""
+"""Proxy subclasses of SciPy's classes in Python: methods are differentiated by their source."""
 
 import functools
 from types import FunctionType

@@ -8,6 +8,7 @@ from scipy import special
 
 from ... import (
     array_of,
+    batch_form,
     by_source,
     composed,
     non_differentiable,
@@ -67,7 +68,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         return np.log(size) + shift, sign
 
 
-along(special.logsumexp, None, own=seen(special.logsumexp))
+batch_form(special.logsumexp)(along(seen(special.logsumexp), None))
 
 
 @primitive

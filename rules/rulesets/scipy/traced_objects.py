@@ -27,6 +27,10 @@ from ... import (
 NO_RULE = "no rule yet"  # a reason, in the tables of functions without a derivative
 
 
+def refuse(what, remedy):
+    raise MissingRuleError(f"{what} has no derivative: no rule yet, in {user_line()}.\n  {remedy}")
+
+
 def as_float(x):
     """``x`` as an array of float64 or complex128, which is what SciPy computes in."""
     x = array_of(x)

@@ -1,1 +1,1 @@
-"""Classes beside NumPy's: of other libraries, of users, and what a traced number has of them."""
+"""Classes beside NumPy's own: of other libraries and of users, as operands and as duck types."""

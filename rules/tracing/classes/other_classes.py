@@ -1,4 +1,4 @@
-"""Classes of others beside traced values: arrays to compute with, and what answers for itself.
+"""Classes of other libraries beside traced values: array types, and objects with own operators.
 
 A class that says by ``__array_ufunc__`` or ``__rmul__`` what operators mean may know more than a
 number or an array does: its units, its errors. So it gets its turn, and what a traced value holds

@@ -1,4 +1,4 @@
-"""Arrays of a class of their own as arguments and results: an array of NumPy's, and the class.
+"""Subclasses of ndarray as arguments and results: opened to a plain array, and rebuilt around one.
 
 A transform follows the numbers; what else such an array holds, its class, attributes and mask, is
 structure. The function is given an array of the class that holds traced numbers as objects.

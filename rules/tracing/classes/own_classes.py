@@ -1,4 +1,4 @@
-"""Arrays of a class of their own, such as ``np.matrix`` and masked ones, beside traced values.
+"""Subclasses of ndarray as operands beside traced values, such as ``np.matrix`` and masked arrays.
 
 What ``x * m`` means is then for the class to say: a product of matrices, or one that leaves out
 what ``m`` masks, as sums and means of it do later. Rules know nothing of this. So NumPy computes

@@ -1,4 +1,4 @@
-"""Subclasses of Python's numbers and sequences, beside traced values: their turn, and their number.
+"""Subclasses of Python's numbers and sequences as operands beside traced values.
 
 Python and NumPy compute with the number in a subclass of ``float`` or ``int``, whatever its
 operators mean, but where they ask these first. So rules are given that number, and an operator on

@@ -11,6 +11,7 @@ import chainrules as cr
 
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
+from cached import recordings
 from scipy import optimize as scipys
 
 import chainrules.scipy
@@ -70,10 +71,6 @@ PROGRAMS = {
     "leastsq": lambda m, p: m.leastsq(misfit, [1.0, 1.0], args=(p,))[0],
 }
 COARSE = {"bfgs", "l-bfgs-b", "nelder-mead", "bounds"}
-
-
-def recordings(compiled):
-    return sum(kind.recordings for kind in compiled.kinds.values())
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cached import recordings_of_each
 
 import chainrules as cr
 
@@ -19,10 +20,6 @@ LOOPS = cr.loop, cr.scan, cr.while_loop  # at the first use they are imported, b
 
 def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
-
-
-def recordings(compiled):
-    return [kind.recordings for kind in compiled.kinds.values()]
 
 
 def test_one_recording_serves_any_number_of_rounds(rounds):
@@ -37,7 +34,7 @@ def test_one_recording_serves_any_number_of_rounds(rounds):
     for k in range(12):
         p = P * 10.0**k
         close(compiled(p), gradient(p))
-    assert recordings(compiled) == [1]
+    assert recordings_of_each(compiled) == [1]
     assert len(set(rounds)) > 5
 
 

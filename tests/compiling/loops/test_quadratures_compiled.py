@@ -11,6 +11,7 @@ import chainrules as cr
 
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
+from cached import recordings
 from scipy import integrate as scipys
 
 import chainrules.scipy
@@ -54,10 +55,6 @@ def constant(t, p):
 FAMILIES = [wave, bell, root, singular, bent, arrays, bessel, constant]
 ENDLESS = [wave, bell, arrays]
 LINE = [(0.0, np.inf), (-np.inf, 1.0), (-np.inf, np.inf), (np.inf, 0.0)]
-
-
-def recordings(compiled):
-    return sum(kind.recordings for kind in compiled.kinds.values())
 
 
 def integral(module, f, p, ends=(0.0, 5.0), **options):

@@ -13,6 +13,7 @@ import chainrules as cr
 
 pytest.importorskip("llvmlite")
 pytest.importorskip("scipy")
+from cached import recordings
 from scipy import optimize as scipys
 
 import chainrules.scipy
@@ -64,10 +65,6 @@ def root(module, method, f, p, ends=(0.0, 5.0), **options):
         if method == "halley":
             options["fprime2"] = lambda x: cr.grad(cr.grad(f))(x, p)
     return module.newton(lambda x: f(x, p), 1.0, **options)
-
-
-def recordings(compiled):
-    return sum(kind.recordings for kind in compiled.kinds.values())
 
 
 @pytest.mark.parametrize("f", FAMILIES)

@@ -14,6 +14,7 @@ from .... import (
     Pattern,
     astype,
     composed,
+    composed_each,
     dtype_of,
     is_traced,
     linear_rule,
@@ -157,14 +158,15 @@ def cumulative_sum_transpose(ybar, space, axis=None, dtype=None, include_initial
 linear_rule(np.cumulative_sum, cumulative_sum_transpose, adapt=refuse_integers)
 
 
-@composed(np.add.accumulate)
-def add_accumulate(array, axis=0, dtype=None):
-    return np.cumsum(array, axis, dtype)
+@composed_each({np.add.accumulate: np.cumsum, np.multiply.accumulate: np.cumprod})
+def accumulated(running, array, axis=0, dtype=None):
+    return running(array, axis, dtype)
 
 
-@composed(np.nancumsum)
-def nancumsum(a, axis=None, dtype=None):
-    return np.cumsum(np.where(np.isnan(a), 0, a), axis, dtype)
+@composed_each({np.nancumsum: (np.cumsum, 0), np.nancumprod: (np.cumprod, 1)})
+def without_nan(entry, a, axis=None, dtype=None):
+    running, neutral = entry
+    return running(np.where(np.isnan(a), neutral, a), axis, dtype)
 
 
 # ---- products ----
@@ -200,16 +202,6 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     shape = list(np.shape(y))
     shape[axis or 0] = 1
     return np.concatenate([np.ones(shape, dtype_of(y)), y], axis)
-
-
-@composed(np.multiply.accumulate)
-def multiply_accumulate(array, axis=0, dtype=None):
-    return np.cumprod(array, axis, dtype)
-
-
-@composed(np.nancumprod)
-def nancumprod(a, axis=None, dtype=None):
-    return np.cumprod(np.where(np.isnan(a), 1, a), axis, dtype)
 
 
 # ---- extremes ----

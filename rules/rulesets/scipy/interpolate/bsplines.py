@@ -23,8 +23,16 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, following, own_value, refuse_derived, scipys_object, valued
-from .piecewise import over, refuse, sum_behind, to_axis, within
+from ..traced_objects import (
+    as_float,
+    following,
+    own_value,
+    refuse,
+    refuse_derived,
+    scipys_object,
+    valued,
+)
+from .piecewise import over, sum_behind, to_axis, within
 from .systems import or_one, scattered
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from scipy import interpolate
 
 from .... import StandIn, array_of, call, composed, innermost, library_value, value, with_values
-from ..traced_objects import as_float, following, refuse_derived
+from ..traced_objects import as_float, following, refuse, refuse_derived
 from .bsplines import TracedBSpline, differentiated, integrated, padded, seeing_points, values
-from .fits import interpolating_coefficients, least_squares, make_interp, rows_of
-from .piecewise import refuse
+from .fits import clamped, interpolating_coefficients, knots_through, least_squares, make_interp
 
 SMOOTHING = "with a smoothing factor, for which FITPACK chooses the knots,"
 GIVE_KNOTS = "write s=0, or make_lsq_spline with knots, or make_smoothing_spline with lam"
@@ -30,8 +29,15 @@ def is_parametric(tck):
 # ---- values -------------------------------------------------------------------------------------
 
 
-def values_beside(t, c, k, x, nu, ext):
+def by_formula(f, formula, *args):
+    """Return what SciPy's ``f`` gives, with the derivative of a formula."""
+    own = library_value(f, args, {})
+    return with_values(formula(*args), own)
+
+
+def values_beside(x, tck, nu, ext):
     """Values where the spline goes on, is 0, or stays what it is at its ends: ``ext`` 0, 1, 3."""
+    t, c, k = tck
     xp, t = as_float(x), as_float(t)
     n = np.shape(t)[0] - k - 1
     first, last = t[k], t[n]
@@ -52,12 +58,15 @@ def splev(x, tck, der=0, ext=0):
     t, c, k = tck
     if is_parametric(tck):
         return [splev(x, (t, part, k), der, ext) for part in c]
-    own = library_value(interpolate.splev, (x, (t, c, k), der, ext), {})
-    return with_values(values_beside(t, c, k, x, der, ext), own)
+    return by_formula(interpolate.splev, values_beside, x, (t, c, k), der, ext)
 
 
 def followed_by(tck):
     return tck.own if isinstance(tck, TracedBSpline) else tck
+
+
+def all_derivatives(x, tck):
+    return np.stack([values_beside(x, tck, nu, 0) for nu in range(tck[2] + 1)])
 
 
 @composed(interpolate.spalde)
@@ -69,9 +78,13 @@ def spalde(x, tck):
     t, c, k = tck
     if is_parametric((t, c, k)):
         return [spalde(x, (t, part, k)) for part in c]
-    own = library_value(interpolate.spalde, (x, (t, c, k)), {})
-    y = np.stack([values_beside(t, c, k, x, nu, 0) for nu in range(k + 1)])
-    return with_values(y, own)
+    return by_formula(interpolate.spalde, all_derivatives, x, (t, c, k))
+
+
+def area(a, b, tck):
+    t, c, k = tck
+    c = as_float(c)[: np.shape(t)[0] - k - 1]
+    return TracedBSpline(as_float(t), c, k).integrate(a, b, extrapolate=False)
 
 
 @composed(interpolate.splint)
@@ -83,10 +96,7 @@ def splint(a, b, tck, full_output=0):
         refuse("splint with full_output", "write it without")
     if is_parametric(tck):
         return [splint(a, b, (t, part, k)) for part in c]
-    own = library_value(interpolate.splint, (a, b, tck), {})
-    n = np.shape(t)[0] - k - 1
-    whole = TracedBSpline(as_float(t), as_float(c)[:n], k)
-    return with_values(whole.integrate(a, b, extrapolate=False), own)
+    return by_formula(interpolate.splint, area, a, b, (t, c, k))
 
 
 def stepped(f, step, tck, n):
@@ -137,27 +147,17 @@ INSTEAD = {
 # ---- fits ---------------------------------------------------------------------------------------
 
 
-def knots_through(x, xb, xe, k):
-    """Knots of the spline through all samples."""
-    half = (k + 1) // 2
-    t = x if k % 2 else (x[1:] + x[:-1]) / 2
-    inner = t[half : np.shape(t)[0] - half]
-    xb, xe = (np.reshape(as_float(end), (1,)) for end in (xb, xe))
-    return np.concatenate([xb] * (k + 1) + [inner] + [xe] * (k + 1))
-
-
 def curve(x, y, w, xb, xe, k, inner, own_c):
     """Knots and coefficients of the spline through samples, or fitted with ``inner`` knots."""
     x, y = as_float(x), as_float(y)
-    xb, xe = x[0] if xb is None else xb, x[-1] if xe is None else xe
+    first = x[:1] if xb is None else np.reshape(as_float(xb), (1,))
+    last = x[-1:] if xe is None else np.reshape(as_float(xe), (1,))
     if inner is None:
-        t = knots_through(x, xb, xe, k)
+        t = knots_through(x, k, first, last)
         c = interpolating_coefficients(x, y, t, k, None)
     else:
-        ends = [np.reshape(as_float(end), (1,)) for end in (xb, xe)]
-        t = np.concatenate([ends[0]] * (k + 1) + [as_float(inner)] + [ends[1]] * (k + 1))
-        w = np.ones(len(x)) if w is None else as_float(w)
-        c = least_squares(*rows_of(t, k, x), y, w, np.shape(t)[0] - k - 1)
+        t = clamped(first, as_float(inner), last, k + 1)
+        c = least_squares(x, y, t, k, w)
     return t, padded(c, own_c)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import interpolate
 
 from .... import array_of, composed, innermost, with_values
-from ..traced_objects import as_float
+from ..traced_objects import as_float, refuse
 from .bsplines import (
     TracedBSpline,
     basis,
@@ -19,7 +19,7 @@ from .bsplines import (
     scipys_spline,
     seeing_points,
 )
-from .piecewise import over, refuse
+from .piecewise import over
 from .systems import scattered, solved
 
 
@@ -49,12 +49,20 @@ def as_parts(at, columns, entries):
 # ---- interpolation ------------------------------------------------------------------------------
 
 
-def not_a_knot(x, k):
+def clamped(first, inner, last, times):
+    """Knots with their ends, arrays of one number each, so many times."""
+    return np.concatenate([first] * times + [inner] + [last] * times)
+
+
+def knots_through(x, k, first, last):
+    """Knots of the spline through all samples, from ``first`` to ``last``."""
     half = (k + 1) // 2
     t = x if k % 2 else (x[1:] + x[:-1]) / 2
-    return np.concatenate(
-        [x[:1]] * (k + 1) + [t[half : np.shape(t)[0] - half]] + [x[-1:]] * (k + 1)
-    )
+    return clamped(first, t[half : np.shape(t)[0] - half], last, k + 1)
+
+
+def not_a_knot(x, k):
+    return knots_through(x, k, x[:1], x[-1:])
 
 
 def periodic_knots(x, k):
@@ -76,21 +84,27 @@ def ends_of(bc_type):
     return [None if isinstance(bc, str) and bc == "not-a-knot" else bc for bc in both]
 
 
-def knots_of(x, k, t, bc_type, own):
+def knots_of(x, k, t, bc_type):
     if t is not None:
         return as_float(t)
     first, last = ends_of(bc_type)
     if k == 0:
         y = np.concatenate([x, x[-1:]])
     elif k == 1:
-        y = np.concatenate([x[:1], x, x[-1:]])
+        y = clamped(x[:1], x, x[-1:], 1)
     elif is_periodic(bc_type):
         y = periodic_knots(x, k)
     elif first is None and last is None:
         y = not_a_knot(x, k)
     else:
-        y = np.concatenate([x[:1]] * k + [x] + [x[-1:]] * k)
-    return with_values(y, own)
+        y = clamped(x[:1], x, x[-1:], k)
+    return y
+
+
+def valued_as(own, t, c):
+    """The spline of these knots and coefficients, with the values of SciPy's ``own``."""
+    t, c = with_values((t, c), (own.t, own.c))
+    return TracedBSpline(t, c, own.k, own.extrapolate, own.axis)
 
 
 def is_periodic(bc_type):
@@ -131,30 +145,31 @@ def make_interp(x, y, k=3, t=None, bc_type=None, axis=0, check_finite=True):
         return seeing_points(interpolate.make_interp_spline(*given))
     own = scipys_spline("make_interp_spline", *given)
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
-    t = knots_of(x, k, t, bc_type, own.t)
+    t = knots_of(x, k, t, bc_type)
     if k == 0 or (k == 1 and t is None):
         c = y
     elif is_periodic(bc_type):
         c = periodic_coefficients(x, y, t, k)
     else:
         c = interpolating_coefficients(x, y, t, k, bc_type)
-    return TracedBSpline(t, with_values(c, own.c), own.k, own.extrapolate, own.axis)
+    return valued_as(own, t, c)
 
 
 # ---- least squares ------------------------------------------------------------------------------
 
 
-def least_squares(columns, entries, y, w, n):
+def least_squares(x, y, t, k, w):
     """Solve ``a^T w^2 a c = a^T w^2 y``, where ``a`` has few entries in each row."""
+    columns, entries = rows_of(t, k, x)
+    w = np.ones(len(x)) if w is None else as_float(w)
     weighted = entries * (w * w)[:, None]
-    k = columns.shape[1]
     parts = [
         (columns[:, i], columns[:, j], weighted[:, i] * entries[:, j])
-        for i in range(k)
-        for j in range(k)
+        for i in range(k + 1)
+        for j in range(k + 1)
     ]
     terms = over(weighted, y[:, None]) * y[:, None]
-    return solved(parts, scattered(terms, columns, n))
+    return solved(parts, scattered(terms, columns, np.shape(t)[0] - k - 1))
 
 
 def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
@@ -164,9 +179,7 @@ def make_lsq(x, y, t, k=3, w=None, axis=0, check_finite=True, **options):
     own = scipys_spline("make_lsq_spline", *given, **options)
     x, t = as_float(x), as_float(t)
     y = as_float(np.moveaxis(array_of(y), axis, 0))
-    w = np.ones(len(x)) if w is None else as_float(w)
-    c = least_squares(*rows_of(t, k, x), y, w, np.shape(t)[0] - k - 1)
-    return TracedBSpline(t, with_values(c, own.c), own.k, own.extrapolate, own.axis)
+    return valued_as(own, t, least_squares(x, y, t, k, w))
 
 
 # ---- smoothing ----------------------------------------------------------------------------------
@@ -181,10 +194,9 @@ def make_smoothing(x, y, w=None, lam=None, *, axis=0):
     if lam is None:
         refuse("make_smoothing_spline without lam, which it then looks for,", "write lam=...")
     x, y = as_float(x), as_float(np.moveaxis(array_of(y), axis, 0))
-    t = np.concatenate([x[:1]] * 3 + [x] + [x[-1:]] * 3)
+    t = clamped(x[:1], x, x[-1:], 3)
     w = np.ones(len(x)) if w is None else as_float(w)
-    c = with_values(smoothing_coefficients(x, y, t, w, as_float(lam)), own.c)
-    return TracedBSpline(t, c, own.k, own.extrapolate, own.axis)
+    return valued_as(own, t, smoothing_coefficients(x, y, t, w, as_float(lam)))
 
 
 def smoothing_coefficients(x, y, t, w, lam):

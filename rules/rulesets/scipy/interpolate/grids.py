@@ -1,4 +1,4 @@
-"""Interpolation in one dimension by kinds, on rectangular grids, and on tensor products."""
+"""Interpolation in one dimension, and on rectangular grids by tensor products."""
 
 import functools
 import itertools
@@ -13,6 +13,7 @@ from ..traced_objects import (
     TracedFunction,
     as_float,
     following,
+    refuse,
     refuse_derived,
     scipys_object,
 )
@@ -20,7 +21,7 @@ from .bsplines import basis, differentiated
 from .bsplines import intervals as spline_intervals
 from .cubic import hermite_coefficients, pchip_slopes
 from .fits import interpolating_coefficients, make_interp, not_a_knot
-from .piecewise import intervals, over, refuse, to_axis
+from .piecewise import intervals, over, to_axis
 
 # ---- in one dimension ---------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import interpolate, special
 
-from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     NoTangent,
@@ -24,7 +23,15 @@ from .... import (
     value,
     with_values,
 )
-from ..traced_objects import as_float, following, is_derived, own_value, scipys_object, valued
+from ..traced_objects import (
+    as_float,
+    following,
+    is_derived,
+    own_value,
+    refuse,
+    scipys_object,
+    valued,
+)
 from .systems import scattered
 
 
@@ -147,10 +154,6 @@ def to_axis(y, rank, axis):
     """Move the ``rank`` first axes, those of the points, to ``axis``."""
     axes = list(range(np.ndim(y)))
     return np.transpose(y, axes[rank : rank + axis] + axes[:rank] + axes[rank + axis :])
-
-
-def refuse(what, remedy):
-    raise MissingRuleError(f"{what} has no derivative: no rule yet, in {user_line()}.\n  {remedy}")
 
 
 def coefficients_of(cls, *args, **options):

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import interpolate
 
 from .... import array_of, composed, is_traced, library_value, value, with_values
-from ..traced_objects import Interpolates, TracedFunction, as_float, following, valued
-from .piecewise import over, refuse, to_axis
+from ..traced_objects import Interpolates, TracedFunction, as_float, following, refuse, valued
+from .piecewise import over, to_axis
 from .systems import or_one
 
 

@@ -10,9 +10,9 @@ from scipy import interpolate, spatial
 
 from .... import composed, library_value, primitive, scalar_rule, value
 from ..spatial.rows import distances, squares
-from ..traced_objects import Interpolates, as_float, own_value, scipys_object, told_by
+from ..traced_objects import Interpolates, as_float, own_value, refuse, scipys_object, told_by
 from .grids import as_points, interp1d
-from .piecewise import over, refuse
+from .piecewise import over
 
 
 def as_sites(points):

@@ -1,6 +1,6 @@
-"""Rules for scipy.linalg: SciPy does the numbers, and stacks of matrices are what it takes.
+"""Rules for scipy.linalg: the values are those of SciPy, which takes stacks of matrices, too.
 
-``calls`` is how arguments arrive. Each other file is about one family of functions.
+Each file is about one family of functions.
 """
 
 from typing import Any

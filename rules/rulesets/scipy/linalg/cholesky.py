@@ -1,4 +1,4 @@
-"""Cholesky factors, and systems that are solved by them. SciPy's are upper triangles at first."""
+"""Cholesky factors, and systems that are solved by them. SciPy's factors are upper by default."""
 
 import numpy as np
 from scipy import linalg

@@ -1,4 +1,4 @@
-"""The matrix exponential, the functions made of it, and how such a function is differentiated.
+"""Matrix exponential, functions made of it, and the derivative of a function of a matrix.
 
 The derivative of a function of a matrix along ``e`` is the upper right block of the function of
 ``[[a, e], [0, a]]``, so the derivative of the derivative is the derivative at a larger matrix.

@@ -1,4 +1,4 @@
-"""The LU factorization, whose pivots stay what they are, and systems that are solved by it."""
+"""LU factorization, whose pivots are constant, and systems that are solved by it."""
 
 import numpy as np
 from scipy import linalg

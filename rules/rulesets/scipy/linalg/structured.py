@@ -1,4 +1,4 @@
-"""Matrices that SciPy builds of vectors or blocks."""
+"""Structured matrices built of vectors or blocks, such as circulant and block-diagonal ones."""
 
 from itertools import pairwise
 

@@ -16,14 +16,13 @@ from .... import (
     ProjectTo,
     array_of,
     composed,
-    frule,
     is_traced,
+    pair_rule,
     primitive,
     pushes_stacks,
     rrule,
     thunk,
     value,
-    with_values,
 )
 from ...arrays.products import conj
 from ..followed import linear_pair
@@ -94,33 +93,28 @@ def slopes_of(c, x, order, mode, times):
     return np.stack([interpolated(c, x, order, mode, more) for more in each])
 
 
-@frule.register(interpolated)
-def interpolated_frule(tangents, interpolated, c, x, *fixed):
-    _, cdot, xdot, *_ = tangents
-    ydot = cdot
-    if not isinstance(cdot, AbstractZero):
-        several = np.ndim(cdot) > np.ndim(c)  # directions
-        rows = cdot if several else (cdot,)
-        each = [interpolated(row, x, *fixed) for row in rows]
-        ydot = np.stack(each) if several else each[0]
-    if not isinstance(xdot, AbstractZero):
-        ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=-np.ndim(x))
-    return interpolated(c, x, *fixed), ydot
+@pair_rule(interpolated)
+def interpolated_pair(interpolated, c, x, *fixed):
+    def interpolated_pushforward(cdot, xdot, *_):
+        ydot = cdot
+        if not isinstance(cdot, AbstractZero):
+            several = np.ndim(cdot) > np.ndim(c)  # directions
+            rows = cdot if several else (cdot,)
+            each = [interpolated(row, x, *fixed) for row in rows]
+            ydot = np.stack(each) if several else each[0]
+        if not isinstance(xdot, AbstractZero):
+            ydot = ydot + np.sum(slopes_of(c, x, *fixed) * xdot, axis=-np.ndim(x))
+        return ydot
+
+    def interpolated_pullback(ybar):
+        cbar = thunk(lambda: interpolated_back(ybar, x, np.shape(c), *fixed))
+        xbar = thunk(lambda: conj(slopes_of(c, x, *fixed)) * ybar)
+        return cbar, xbar, *[NoTangent()] * len(fixed)
+
+    return interpolated(c, x, *fixed), interpolated_pushforward, interpolated_pullback
 
 
 pushes_stacks(interpolated, most=math.inf)
-
-
-@rrule.register(interpolated)
-def interpolated_rrule(interpolated, c, x, *fixed):
-    project_c, project_x = ProjectTo(c), ProjectTo(x)
-
-    def interpolated_pullback(ybar):
-        cbar = thunk(lambda: project_c(interpolated_back(ybar, x, project_c.shape, *fixed)))
-        xbar = thunk(lambda: project_x(conj(slopes_of(c, x, *fixed)) * ybar))
-        return NoTangent(), cbar, xbar, *[NoTangent()] * len(fixed)
-
-    return interpolated(c, x, *fixed), interpolated_pullback
 
 
 @rrule.register(interpolated_back)
@@ -240,7 +234,7 @@ def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="
     checked(output, "rotate")
     first, second = sorted(axis % own.ndim for axis in axes)
     plane = [own.shape[first], own.shape[second]]
-    c, s = cosine_and_sine(angle)
+    c, s = special.cosdg(angle), special.sindg(angle)
     matrix = np.stack([np.stack([c, s]), np.stack([-s, c])])
     center = (np.array([np.shape(input)[first], np.shape(input)[second]]) - 1) / 2
     offset = center - matrix @ ((np.array(plane) - 1) / 2)
@@ -251,15 +245,6 @@ def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode="
     coordinates[first] = np.expand_dims(down, other) + np.zeros(own.shape)
     coordinates[second] = np.expand_dims(right, other) + np.zeros(own.shape)
     return rotated(cval, input, np.stack(coordinates), order, mode, prefilter, other)
-
-
-def cosine_and_sine(angle):
-    if not is_traced(angle):
-        return special.cosdg(angle), special.sindg(angle)
-    radians = angle * (np.pi / 180)
-    plain = value(angle)
-    own = special.cosdg(plain), special.sindg(plain)
-    return with_values((np.cos(radians), np.sin(radians)), own)
 
 
 def rotated(cval, x, coordinates, order, mode, prefilter, other):

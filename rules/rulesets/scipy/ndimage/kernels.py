@@ -17,6 +17,7 @@ from .... import (
     bilinear_rule,
     composed,
     is_traced,
+    library_value,
     primitive,
     value,
     with_values,
@@ -157,6 +158,12 @@ def defined_by_kernel(f, convolves, along_one_axis):
 
     bilinear_rule(own, image_pull, kernel_pull, block=image_block)
 
+    def inside_a_constant(input, weights, cval=0.0, **options):
+        """Beyond the borders is ``cval``, where there are no ones."""
+        ones = np.ones(np.shape(input), np.result_type(value(input), np.float32))
+        missing = np.sum(weights) - own(ones, weights, **options)
+        return own(input, weights, **options) + cval * missing
+
     @composed(f)
     def correlate(input, weights, *args, **options):
         names = ("axis",) * along_one_axis + ("output", "mode", "cval", "origin")
@@ -165,12 +172,8 @@ def defined_by_kernel(f, convolves, along_one_axis):
         cval, mode = options.get("cval", 0.0), options.get("mode", "reflect")
         if mode not in CONSTANT_MODES or (not is_traced(cval) and cval == 0):
             return own(input, weights, **options)
-        # Beyond the borders is cval where there are no ones.
-        linear = {**options, "cval": 0.0}
-        ones = np.ones(np.shape(input), np.result_type(value(input), np.float32))
-        missing = np.sum(weights) - own(ones, weights, **linear)
-        y = own(input, weights, **linear) + cval * missing
-        return with_values(y, f(value(input), value(weights), **value(options)))
+        y = inside_a_constant(input, weights, **options)
+        return with_values(y, library_value(f, (input, weights), options))
 
     return correlate
 

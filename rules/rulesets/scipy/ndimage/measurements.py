@@ -1,4 +1,4 @@
-"""Sums, means and extremes of the regions of an image that have labels."""
+"""Statistics of labelled regions of an image: sums, means, extremes and centres."""
 
 import numpy as np
 from scipy import ndimage

@@ -1,4 +1,4 @@
-"""Splines that meet at places of an image: which these are, and what they are there.
+"""B-splines that are not zero at given coordinates of an image: their indices and their values.
 
 Beyond the borders of an image its coefficients go on as a mode of SciPy's says. All arrays are
 plain ones.

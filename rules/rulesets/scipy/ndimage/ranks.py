@@ -67,6 +67,15 @@ def window_options(x, size, footprint, mode, origin, axes):
     return np.transpose(footprint, order).reshape(shape), origins, modes
 
 
+def named_window(x, options):
+    """``window_options`` by the names of SciPy's; a footprint counts more than a size."""
+    given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
+    given |= {name: x for name, x in options.items() if name in given}
+    if given["footprint"] is not None:
+        given["size"] = None
+    return window_options(x, **given)
+
+
 def as_chosen(y, own, name):
     """Return ``y``, whose numbers are those of ``own`` unless SciPy chose otherwise."""
     if not np.allclose(value(y), own, rtol=1e-5, equal_nan=True):
@@ -108,11 +117,7 @@ def of_rank(entry, input, *args, own, **options):
     names = (*first, "size", "footprint", "output", "mode", "cval", "origin")
     options = {**dict(zip(names, args)), **options}
     checked(options.pop("output", None), f.__name__)
-    given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
-    given |= {name: x for name, x in options.items() if name in given}
-    if given["footprint"] is not None:
-        given["size"] = None
-    where = (*window_options(input, **given), options.get("cval", 0.0))
+    where = (*named_window(input, options), options.get("cval", 0.0))
     y = ranked(input, own, *where)
     if y is not None:
         return y
@@ -135,25 +140,23 @@ def extreme_along_axis(choose, input, size, axis=-1, output=None, mode="reflect"
 # ---- morphology of grey images --------------------------------------------------------------
 
 
+FILTER_OPTIONS = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
+
+
 def morphology(f, largest):
     """Erosion takes the smallest entry less ``structure``, dilation the largest and ``structure``.
 
     Dilation goes by the window turned round.
     """
-    names = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
 
     @composed(f, value="own")
     def filtered(input, *args, own, **options):
-        options = {**dict(zip(names, args)), **options}
+        options = {**dict(zip(FILTER_OPTIONS, args)), **options}
         checked(options.get("output"), f.__name__)
-        given = {"size": None, "footprint": None, "mode": "reflect", "origin": 0, "axes": None}
-        given |= {name: x for name, x in options.items() if name in given}
         structure = options.get("structure")
-        if structure is not None and given["footprint"] is None:
-            given["footprint"] = np.ones(np.shape(structure), bool)
-        if given["footprint"] is not None:
-            given["size"] = None
-        footprint, origins, modes = window_options(input, **given)
+        if structure is not None and options.get("footprint") is None:
+            options["footprint"] = np.ones(np.shape(structure), bool)
+        footprint, origins, modes = named_window(input, options)
         heights = 0.0
         if structure is not None:
             heights = np.reshape(structure, footprint.shape)
@@ -193,7 +196,6 @@ MADE_OF_BOTH = {
     ndimage.white_tophat: lambda x, o: x - dilated(eroded(x, o), o),
     ndimage.black_tophat: lambda x, o: eroded(dilated(x, o), o) - x,
 }
-FILTER_OPTIONS = ("size", "footprint", "structure", "output", "mode", "cval", "origin")
 
 
 @composed_each(MADE_OF_BOTH, value="own")

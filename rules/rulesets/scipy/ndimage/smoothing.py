@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from scipy import ndimage
 
-from .... import astype, composed, composed_each, dtype_of, linear_rule, seen, value, with_values
+from .... import astype, composed, composed_each, dtype_of, linear_rule, seen, value
 from ..followed import followed, linear_pair
 from .boundaries import checked, folded, normalized, per_axis
 
@@ -114,11 +114,10 @@ def gaussian_gradient_magnitude(input, sigma, output=None, mode="reflect", cval=
     parts = list(with_order(input, sigma, output, mode, cval, axes, 1, options))
     if not parts:
         return as_output(np.copy(input), output)
-    own = [value(part) ** 2 for part in parts]
-    if np.iscomplexobj(own[0]):  # SciPy's sum of squares, which is no norm
+    if np.iscomplexobj(parts[0]):  # SciPy's sum of squares, which is no norm
         return np.sqrt(sum(part * part for part in parts))
     # Where all parts are zero the norm has the derivative zero, and the square root has none.
-    return with_values(np.linalg.norm(np.stack(parts), axis=0), np.sqrt(sum(own[1:], own[0])))
+    return np.linalg.norm(np.stack(parts), axis=0)
 
 
 # ---- means ----------------------------------------------------------------------------------

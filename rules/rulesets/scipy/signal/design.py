@@ -1,4 +1,4 @@
-"""Designs of filters and waveforms, most by SciPy's own source, and chirp-z transforms."""
+"""Designs of filters and waveforms, most of them by SciPy's own source, and chirp-z transforms."""
 
 import numpy as np
 from scipy import signal

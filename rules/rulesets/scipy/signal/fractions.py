@@ -1,4 +1,4 @@
-"""Partial fractions of a quotient of polynomials, and the quotient of them."""
+"""Partial fractions: residues of a quotient of polynomials, and the quotient made of residues."""
 
 from itertools import chain
 

@@ -1,4 +1,4 @@
-"""The periodogram of samples at times of any distance."""
+"""Lomb-Scargle periodogram, of samples at uneven times."""
 
 import numpy as np
 from scipy import signal

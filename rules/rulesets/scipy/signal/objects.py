@@ -1,4 +1,4 @@
-"""Systems as objects: what ``signal.lti`` and its like make where something is traced.
+"""Objects of linear systems that ``signal.lti`` and ``signal.dlti`` make of traced parts.
 
 Where nothing is, they make SciPy's own objects.
 """

@@ -1,4 +1,4 @@
-"""Peaks: where they are is constant, how high and wide they are is not."""
+"""Peaks of a signal: their indices are constant; their heights, prominences and widths are not."""
 
 import numpy as np
 from scipy import signal

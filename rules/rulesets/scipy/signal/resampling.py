@@ -1,4 +1,4 @@
-"""Other rates: polyphase filters, transforms with another number of frequencies, decimation."""
+"""Resampling by polyphase filters and Fourier transforms, decimation, and smoothing in windows."""
 
 import math
 

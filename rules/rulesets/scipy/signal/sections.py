@@ -1,4 +1,4 @@
-"""Filters in sections of the second order, made of roots and taken apart into roots."""
+"""Second-order sections of filters: made of zeros and poles, and factored into these."""
 
 import numpy as np
 from scipy import optimize, signal

@@ -1,4 +1,4 @@
-"""Spectra of pieces of a signal: cut, trend taken off, weighed by a window, transformed."""
+"""Spectra of segments of a signal: cut, detrended, weighted by a window, and transformed."""
 
 # ruff: noqa: N803 - the names of SciPy's arguments
 

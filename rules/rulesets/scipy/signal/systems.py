@@ -1,4 +1,4 @@
-"""Linear systems written in other ways: as a transfer function, by its roots, in state space.
+"""Conversions of linear systems between transfer functions, zeros and poles, and state space.
 
 What is decided on values is the order of the system: which leading coefficients are zero.
 """

@@ -1,4 +1,4 @@
-"""Windows, which follow their parameters, by SciPy's own source."""
+"""Window functions, differentiated in their parameters by SciPy's own source."""
 
 from typing import Any
 

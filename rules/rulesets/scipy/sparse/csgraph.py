@@ -1,4 +1,4 @@
-"""Rules for scipy.sparse.csgraph: what is found in a graph is constant, its Laplacian is not."""
+"""Rules for scipy.sparse.csgraph: the Laplacian has a derivative, orders and matchings do not."""
 
 from typing import Any
 

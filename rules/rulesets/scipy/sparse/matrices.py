@@ -1,4 +1,4 @@
-"""Dense matrices that sparse ones give: each an ``np.matrix`` of traced numbers, made when needed.
+"""Dense results of sparse matrices: an ``np.matrix`` of traced numbers, made when it is needed.
 
 ``A.todense() * B`` is a product of matrices where ``A`` is a ``csr_matrix``, and what NumPy ravels
 of ``A.sum(0)`` keeps two axes. Most code wants the plain array at once, ``np.asarray(A.sum(1))``,

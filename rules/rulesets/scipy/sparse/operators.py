@@ -1,4 +1,4 @@
-"""Constant sparse arrays and linear operators beside traced values.
+"""Operators between traced values and constant sparse arrays or linear operators.
 
 The operators of SciPy's classes ask no protocol of NumPy's: given a traced value they hand it to
 compiled code, which fails. Those of our subclasses look for one first; nothing else differs.

@@ -1,4 +1,4 @@
-"""Subclasses of SciPy's sparse arrays and linear operators that may stand beside traced values.
+"""Subclasses of SciPy's sparse arrays and linear operators whose operators accept traced values.
 
 SciPy's own classes stay as they are. What ``chainrules.scipy.sparse`` makes is of these, and so is
 what their methods make of them; the operators that look for traced values are in ``operators``.

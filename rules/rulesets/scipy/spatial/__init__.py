@@ -1,4 +1,4 @@
-"""Rules for scipy.spatial: distances, and what is made of them; hulls have no derivative."""
+"""Rules for scipy.spatial: distances, Procrustes analysis, rotations; hulls have no derivative."""
 
 import numpy as np
 from scipy import spatial

@@ -26,7 +26,16 @@ from .... import (
     with_values,
 )
 from ...arrays.indexing import scatter
-from .rows import ROWS, centred, distances, pair_distances, pair_squares, root, squares
+from .rows import (
+    BETWEEN_ROWS,
+    OF_PAIRS,
+    centred,
+    distances,
+    pair_distances,
+    pair_squares,
+    root,
+    squares,
+)
 
 INSTEAD: dict[str, Any] = {}
 FLAGS = "it is for vectors of flags, and with other numbers a count"
@@ -235,6 +244,19 @@ def with_w(metric, kwargs):
     return metric, kwargs
 
 
+def by_name(f, arrays, metric, kwargs, products, formula):
+    """Distances by the name of a metric: by ``products``, or by a formula with SciPy's values."""
+    own = library_value(f, (*arrays, plain_metric(metric)), kwargs)
+    name = named(metric)
+    refuse_weights(name, metric, kwargs)
+    if name is None or not own.size:
+        return own
+    name, kwargs = with_w(name, kwargs)
+    if name in products and not kwargs:
+        return products[name](*arrays)
+    return with_values(formula(name, own, kwargs), own)
+
+
 @composed(distance.cdist)
 def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's own names
     refuse_out(out)
@@ -242,16 +264,12 @@ def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - Sc
     if is_written(metric):
         y = by_calls(metric, [(u, v) for u in a for v in b], kwargs)
         return np.reshape(y, (np.shape(a)[0], np.shape(b)[0]))
-    own = library_value(distance.cdist, (a, b, plain_metric(metric)), kwargs)
-    name = named(metric)
-    refuse_weights(name, metric, kwargs)
-    if name is None or not own.size:
-        return own
-    name, kwargs = with_w(name, kwargs)
-    if name in ROWS and not kwargs:
-        return ROWS[name][0](a, b)
-    rows = functools.partial(np.concatenate, [a, b])
-    return with_values(all_with_all(name, a, b, own, rows, kwargs), own)
+
+    def formula(name, own, kwargs):
+        rows = functools.partial(np.concatenate, [a, b])
+        return all_with_all(name, a, b, own, rows, kwargs)
+
+    return by_name(distance.cdist, (a, b), metric, kwargs, BETWEEN_ROWS, formula)
 
 
 @composed(distance.pdist)
@@ -261,21 +279,15 @@ def pdist(X, metric="euclidean", *, out=None, **kwargs):  # noqa: N803 - SciPy's
     i, j = np.triu_indices(np.shape(x)[0], 1)
     if is_written(metric):
         return by_calls(metric, [(x[m], x[n]) for m, n in zip(i, j)], kwargs)
-    own = library_value(distance.pdist, (x, plain_metric(metric)), kwargs)
-    name = named(metric)
-    refuse_weights(name, metric, kwargs)
-    if name is None or not own.size:
-        return own
-    name, kwargs = with_w(name, kwargs)
-    if name in ROWS and not kwargs:
-        return ROWS[name][1](x)
-    if name in BY_PAIRS:
-        y = BY_PAIRS[name](x[i], x[j], **kwargs)
-    elif "euclidean" in name:
-        y = euclidean_pairs(name, x, **kwargs)
-    else:
-        y = all_with_all(name, x, x, distance.squareform(own), lambda: x, kwargs)[i, j]
-    return with_values(y, own)
+
+    def formula(name, own, kwargs):
+        if name in BY_PAIRS:
+            return BY_PAIRS[name](x[i], x[j], **kwargs)
+        if "euclidean" in name:
+            return euclidean_pairs(name, x, **kwargs)
+        return all_with_all(name, x, x, distance.squareform(own), lambda: x, kwargs)[i, j]
+
+    return by_name(distance.pdist, (x,), metric, kwargs, OF_PAIRS, formula)
 
 
 # ---- of two vectors -----------------------------------------------------------------------------

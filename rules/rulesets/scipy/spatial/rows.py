@@ -163,5 +163,6 @@ def pair_distances_pair(pair_distances, x):
     return y, pair_distances_pushforward, pair_distances_pullback
 
 
-# These have SciPy's own values: of all with all, and of pairs.
-ROWS = {"euclidean": (distances, pair_distances), "sqeuclidean": (squares, pair_squares)}
+# These have SciPy's own values.
+BETWEEN_ROWS = {"euclidean": distances, "sqeuclidean": squares}
+OF_PAIRS = {"euclidean": pair_distances, "sqeuclidean": pair_squares}

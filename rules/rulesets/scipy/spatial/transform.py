@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy.spatial import transform
 
-from .....config import MissingRuleError, user_line
 from .... import array_of, innermost, is_traced, library_value, value, with_values
 from ...arrays.quotients import not_smooth
 from ..traced_objects import (
@@ -14,6 +13,7 @@ from ..traced_objects import (
     as_float,
     new_object,
     own_value,
+    refuse,
     refuse_derived,
     refused,
     scipys_object,
@@ -24,10 +24,6 @@ from .distance import root
 
 REFUSED: dict[str, tuple[str, str]] = {}
 DEGREES = np.pi / 180
-
-
-def refuse(what, remedy):
-    raise MissingRuleError(f"{what} has no derivative: no rule yet, in {user_line()}.\n  {remedy}")
 
 
 def numbers(x):

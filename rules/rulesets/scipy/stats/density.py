@@ -1,4 +1,4 @@
-"""Kernel density estimates that see traced values."""
+"""Kernel density estimates that accept traced values."""
 
 import operator
 

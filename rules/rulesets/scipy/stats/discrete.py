@@ -1,4 +1,4 @@
-"""The discrete distributions: logarithm of the mass, and what is below, at location 0.
+"""Discrete distributions at location 0: logarithms of the mass, and distribution functions.
 
 The number itself is whole, so that nothing changes with it.
 """

@@ -1,4 +1,4 @@
-"""Distances between two samples on a line."""
+"""Wasserstein and energy distances between two samples of numbers."""
 
 import numpy as np
 from scipy import stats

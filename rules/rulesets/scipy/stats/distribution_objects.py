@@ -1,4 +1,4 @@
-"""Distributions that are objects, as ``stats.Normal(mu=0.0)``, followed by their source."""
+"""Distribution objects, such as ``stats.Normal(mu=0.0)``, differentiated by their source."""
 
 import numpy as np
 from scipy import stats

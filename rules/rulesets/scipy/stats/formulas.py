@@ -1,4 +1,4 @@
-"""Formulas of a distribution of one variable in its standard form."""
+"""Formulas of a univariate distribution in its standard form, at location 0 and scale 1."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Statistics of tests, with their p-values, and the regression on a line."""
+"""Statistics of hypothesis tests, with their p-values, and linear regression."""
 
 from typing import Any, NamedTuple
 

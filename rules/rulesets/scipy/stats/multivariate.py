@@ -1,4 +1,4 @@
-"""Distributions of vectors and of matrices that see traced values.
+"""Distributions of vectors and of matrices that accept traced values.
 
 SciPy reads the lower triangle of a covariance, and so do the formulas, by its Cholesky factor.
 """

@@ -1,4 +1,4 @@
-"""Statistics of a sample in order, or of a part of one. The order itself does not move."""
+"""Order statistics, and statistics of a part of a sample. The order of the numbers is constant."""
 
 import functools
 import math

@@ -1,4 +1,4 @@
-"""Functions of scipy.stats without a rule: followed by their source, or refused and why."""
+"""Functions of scipy.stats without a rule: followed by their source, or refused with a reason."""
 
 from scipy import stats
 

@@ -1,4 +1,4 @@
-"""Distributions of one variable that see traced values.
+"""Distributions of one variable that accept traced values.
 
 ``Distribution`` stands in for an object as ``stats.norm``, ``Frozen`` for ``stats.norm(0, 1)``.
 Where nothing is traced they ask SciPy's own. Else the value is still SciPy's, and the derivative

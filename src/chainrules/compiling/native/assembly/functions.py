@@ -29,23 +29,16 @@ def each_lane(v: Lanes, c_name: str, *xs: str) -> str:
         y = each_lane(wide, c_name, *(v.cast("fpext", x, wide) for x in xs))
         return wide.cast("fptrunc", y, v)
     target = function_of_c(v.fn.module, c_name, len(xs))
-    if v.width == 1:
+
+    def of_one(fn: FunctionText, *xs: str) -> str:
         given = ", ".join(f"double {x}" for x in xs)
-        return v.fn.let(f"call double {target}({given}) #0")
-    name = f"@{c_name}.each.{v.suffix}"
-    module = v.fn.module
-    if name not in module.functions:
-        fn = FunctionText(module)
-        inner = Lanes(fn, v.width)
-        parameters = [f"%x{k}" for k in range(len(xs))]
-        results = []
-        for lane in range(v.width):
-            given = ", ".join(f"double {inner.lane(x, lane)}" for x in parameters)
-            results.append(fn.let(f"call double {target}({given}) #0"))
-        fn.put(f"ret {v.real} {inner.gathered(results)}")
-        module.functions[name] = _definition(v, name, parameters, fn)
-    given = ", ".join(f"{v.real} {x}" for x in xs)
-    return v.fn.let(f"call {v.real} {name}({given}) #0")
+        return fn.let(f"call double {target}({given}) #0")
+
+    def of_all(inner: Lanes, *xs: str) -> str:
+        lanes = [[inner.lane(x, k) for x in xs] for k in range(v.width)]
+        return inner.gathered([of_one(inner.fn, *each) for each in lanes])
+
+    return of_one(v.fn, *xs) if v.width == 1 else as_function(v, f"{c_name}.each", of_all, *xs)
 
 
 def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str:
@@ -56,12 +49,8 @@ def as_function(v: Lanes, name: str, write: Callable[..., str], *xs: str) -> str
         fn = FunctionText(module)
         parameters = [f"%x{k}" for k in range(len(xs))]
         fn.put(f"ret {v.real} {write(Lanes(fn, v.width, v.kind), *parameters)}")
-        module.functions[full] = _definition(v, full, parameters, fn)
+        taken = ", ".join(f"{v.real} {x}" for x in parameters)
+        head = f"define internal {v.real} {full}({taken}) noinline #0 {{"
+        module.functions[full] = "\n".join((head, "entry:", *fn.lines, "}", ""))
     given = ", ".join(f"{v.real} {x}" for x in xs)
     return v.fn.let(f"call {v.real} {full}({given}) #0")
-
-
-def _definition(v: Lanes, name: str, parameters: list[str], fn: FunctionText) -> str:
-    given = ", ".join(f"{v.real} {x}" for x in parameters)
-    head = f"define internal {v.real} {name}({given}) noinline #0 {{"
-    return "\n".join((head, "entry:", *fn.lines, "}", ""))

@@ -112,14 +112,14 @@ class DualWrites(Engine):
 
     def add_at(self, xbar: Any, index: Index, ybar: Value) -> bool:
         x, xdot = xbar.primal, xbar.tangent
-        moves = self.carries(ybar)
-        parts = (ybar.primal, ybar.tangent) if moves else (ybar,)
-        for part in (x, xdot, *parts):  # not where one is traced, lazy or marked
+        given: Any = ybar
+        y, ydot = (given.primal, given.tangent) if self.carries(ybar) else (given, None)
+        for part in (x, xdot, y, y if ydot is None else ydot):  # not one traced, lazy or marked
             if type(part) not in FLOATS_AND_ARRAYS or dtype_of(part) is not x.dtype:
                 return False
-        x[index] += parts[0]
-        if moves:
-            xdot[self.led(index)] += parts[1]
+        x[index] += y
+        if ydot is not None:
+            xdot[self.led(index)] += ydot
         return True
 
     def take_at(self, xbar: Any, index: Index) -> Any:

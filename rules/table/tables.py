@@ -97,10 +97,8 @@ class RuleTable:
                 return self.find(config, of_library, args)
             if type(f) is FunctionType and not hasattr(f, "__primitive__"):
                 return None
-            found = load_rules_of(f) or any(derive(f) for derive in derivers)
-            # Another thread may have loaded them since they were looked for.
-            found = found or self.methods_of(f) is not None
-            return self.find(config, f, args) if found else None
+            found = load_rules_of(f) or any(derive(f) for derive in derivers) or self.methods_of(f)
+            return self.find(config, f, args) if found else None  # by another thread, too
         if not methods.alternatives:
             return methods.kind
         return methods.find(type(config), tuple(map(type_under, args)))

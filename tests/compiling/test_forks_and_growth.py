@@ -77,7 +77,7 @@ assert not wrong
 
 @pytest.mark.slow
 def test_threads_that_compile_first_at_once():
-    """What two threads had made, of which one is kept, was used and freed: the process ended."""
+    """Code that two threads had made, of which one is kept, was freed in use: the process ended."""
     command = [sys.executable, "-P", "-c", FIRST]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stderr

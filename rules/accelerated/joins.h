@@ -12,7 +12,8 @@ level_of_all(PyObject *numbers)
     PyObject *level = NULL;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(numbers); i++) {
         PyObject *x = PySequence_Fast_GET_ITEM(numbers, i);
-        if (!is_float_under(x)) {
+        double integer;
+        if (!is_float_under(x) && !(PyLong_CheckExact(x) && as_double(x, &integer))) {
             return NULL;
         }
         if (is_traced_number(x)) {
@@ -46,7 +47,7 @@ parts_of(PyObject *numbers, PyObject *level, Py_ssize_t slot, PyObject *instead)
     return parts;
 }
 
-/* An array of floats. */
+/* An array of floats, and of integers that floats hold. */
 static PyObject *
 array_of_floats(PyObject *numbers)
 {
@@ -54,11 +55,10 @@ array_of_floats(PyObject *numbers)
     PyObject *array = PyArray_SimpleNew(1, &count, NPY_DOUBLE);
     for (npy_intp i = 0; array != NULL && i < count; i++) {
         PyObject *x = PySequence_Fast_GET_ITEM(numbers, i);
-        if (!is_float(x)) {
+        if (!as_double(x, (double *)PyArray_DATA((PyArrayObject *)array) + i)) {
             Py_DECREF(array);
             return UNHANDLED;
         }
-        ((double *)PyArray_DATA((PyArrayObject *)array))[i] = VALUE(x);
     }
     return array;
 }

@@ -49,9 +49,10 @@ def shares_of_blocks(
     return None if any(share is None for share in shares) else reduce(operator.add, shares)
 
 
-def share_of_parts(kind: Kind, parts: list | None, kwargs: dict) -> Any:
+def share_of_parts(kind: Kind, parts: list, kwargs: dict) -> Any:
     """Return what a join makes of ``parts``, blocks and zeros; None where it does not."""
-    if parts is None or not _is_plain_call(kind, kwargs):
+    given = [x.values if type(x) is Block else x for x in parts]
+    if not given or not PLAIN.issuperset(map(type, given)) or not _is_plain_call(kind, kwargs):
         return None
     return share_in_block(kind, (parts,), kwargs)
 

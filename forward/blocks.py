@@ -20,7 +20,7 @@ from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import map_leaves
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, aligned, fitted, led_index, takes_stack
-from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS, shape_of
+from ..rules.shapes import COMPLEX128, FLOAT64, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tracing.operands import is_basic
@@ -108,27 +108,12 @@ class BlockDuals(ForwardLevel):
     def _shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
         """Return the tangent by the kind's form for plain blocks; None where it has none."""
         if kind.joins and type(args[0]) in (list, tuple):
-            return share_of_parts(kind, self.parts_in_blocks(args[0]), kwargs)
+            parts = self.parts_of(args[0]) or ()
+            return share_of_parts(kind, list(map(self.directions.blocks, parts)), kwargs)
         blocks = {i: x.tangent for i, x in enumerate(args) if self.carries(x)}
         if len(args) == 1 and type(blocks.get(0)) is Moving:
             return share_of_moving(kind, blocks[0], values, kwargs, y)
         return shares_of_blocks(kind, blocks, values, kwargs, y)
-
-    def parts_in_blocks(self, xs: Any) -> list | None:
-        """Return the tangents of numbers and arrays of float64, with zeros; None of others."""
-        parts: list[Any] = []
-        for x in xs:
-            if self.carries(x):
-                if type(x.tangent) is not _array:
-                    return None
-                parts.append(Block(x.tangent))
-            elif type(x) in FLOATS:
-                parts.append(0.0)
-            elif type(x) is _array and x.dtype is FLOAT64:
-                parts.append(np.zeros_like(x))
-            else:
-                return None
-        return parts
 
     def _elementwise_shares(self, kind: ScalarRule, args: tuple, values: tuple, y: Any) -> Any:
         """Sum the products of plain blocks and partials; None where there is something else."""

@@ -11,7 +11,6 @@ import warnings
 import numpy
 import numpy as np
 import pytest
-from derivatives import by_jvp
 
 import chainrules as cr
 from chainrules import numpy as mirror
@@ -22,6 +21,10 @@ X = np.array([2.0, 3.0])
 
 def grad(f, x=2.0):
     return lambda: cr.grad(f)(x)
+
+
+def slope(f):
+    return lambda x: cr.jvp(f, (x,), (1.0,))[1]
 
 
 def debugged(transform, f, **wanted):
@@ -250,8 +253,8 @@ CASES = {
         0.2,
     ),
     "bad tangent": (
-        debugged(by_jvp, lambda x: np.sqrt(x - 2.0), inf=True),
-        debugged(by_jvp, lambda x: np.sqrt(x + 2.0), inf=True),
+        debugged(slope, lambda x: np.sqrt(x - 2.0), inf=True),
+        debugged(slope, lambda x: np.sqrt(x + 2.0), inf=True),
         0.25,
     ),
     "bad cotangent": (

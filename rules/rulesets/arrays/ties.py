@@ -201,7 +201,9 @@ def has_branch(number, *xs):
     if type(number) is int and number == 1:
         return False
     several = np.greater(number, 1)
-    return bool(several if type(several) in TRUTHS else np.any(several)) and is_traced(xs)
+    if type(several) in TRUTHS and not several:
+        return False
+    return is_traced(xs) and bool(np.any(several))  # in this order: dask's is not looked at
 
 
 # ---- what a reduction chooses ----

@@ -183,7 +183,7 @@ class Cotangents:
     def _accumulate_apart(self, index: int, ybar: Any, space: Projector) -> None:
         """Give an entry a cotangent of the sweep's own, of the level of ``ybar``, if it can.
 
-        One of an entry to which structural zeros matter has them everywhere.
+        It begins with what is there; where structural zeros matter, with the marks of these.
         """
         present, level = self.bars[index], ybar.at_level
         start = unmask(present)

@@ -26,23 +26,18 @@ level_of_all(PyObject *numbers)
     return level;
 }
 
-/* What numbers of `level` hold in a slot, and others are: by themselves, or as zeros. */
+/* What numbers or arrays of `level` hold in a slot; of others themselves, or zeros instead. */
 static PyObject *
-parts_of(PyObject *numbers, PyObject *level, Py_ssize_t slot, PyObject *instead)
+parts_of(PyObject *values, PyObject *level, Py_ssize_t slot, PyObject *instead)
 {
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(numbers);
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(values);
     PyObject *parts = PyList_New(count);
     for (Py_ssize_t i = 0; parts != NULL && i < count; i++) {
-        PyObject *x = PySequence_Fast_GET_ITEM(numbers, i), *part = instead == NULL ? x : instead;
-        if (level_of(x) == level) {
+        PyObject *x = PySequence_Fast_GET_ITEM(values, i), *part = instead == NULL ? x : instead;
+        if ((is_traced_array(x) ? level_of_array(x) : level_of(x)) == level) {
             part = SLOT(x, slot);
         }
-        if (part == NULL) {
-            PyErr_SetString(PyExc_SystemError, "a traced number without a value");
-            Py_CLEAR(parts);
-            break;
-        }
-        PyList_SET_ITEM(parts, i, Py_NewRef(part));
+        PyList_SET_ITEM(parts, i, Py_NewRef(part == NULL ? Py_Ellipsis : part)); /* not known here */
     }
     return parts;
 }
@@ -169,21 +164,6 @@ block_on_tape(PyObject *blocks, PyObject *tape)
     return y;
 }
 
-/* What blocks of `level` hold in a slot; of others themselves, or None instead. */
-static PyObject *
-slots_of_blocks(PyObject *blocks, PyObject *level, Py_ssize_t slot, PyObject *instead)
-{
-    PyObject *held = PyList_New(PyList_GET_SIZE(blocks));
-    for (Py_ssize_t i = 0; held != NULL && i < PyList_GET_SIZE(blocks); i++) {
-        PyObject *block = PyList_GET_ITEM(blocks, i), *part = instead == NULL ? block : instead;
-        if (is_traced_array(block) && level_of_array(block) == level) {
-            part = SLOT(block, slot);
-        }
-        PyList_SET_ITEM(held, i, Py_NewRef(part == NULL ? Py_Ellipsis : part)); /* not known here */
-    }
-    return held;
-}
-
 /* The tangents of an array, of those of its numbers along a new last axis; zeros for None.
 
    Those of an inner level may be traced further out: then value and tangents are joined alike. */
@@ -197,8 +177,8 @@ block_of_blocks(PyObject *blocks)
     if (level == UNHANDLED || Py_TYPE(level) == TAPE) {
         return level == UNHANDLED ? UNHANDLED : block_on_tape(blocks, level);
     }
-    PyObject *primals = slots_of_blocks(blocks, level, PRIMAL, NULL);
-    PyObject *tangents = slots_of_blocks(blocks, level, TANGENT_OF_ARRAY, Py_None);
+    PyObject *primals = parts_of(blocks, level, PRIMAL, NULL);
+    PyObject *tangents = parts_of(blocks, level, TANGENT_OF_ARRAY, Py_None);
     PyObject *y = NULL, *ydot = NULL;
     if (primals != NULL && tangents != NULL) {
         y = block_of_blocks(primals);

@@ -89,6 +89,7 @@ SLOPES_COLUMNS = 32  # of a Jacobian, for which a block of numbers costs about a
 SLOPES_AT_ONCE = 64  # evaluations in one callback
 SLOPES_NUMBERS = 10**7  # in all these matrices
 STIFF_CALLS = 10  # times the calls of LSODA or BDF, after which DOP853 gives up
+SHARE_OF_MOVING = 1e-3  # of the tolerances of an integral, where its slopes are differentiated
 NODES_AT_ONCE = 1 << 16  # that a function is given by cubature
 TERMS_AT_ONCE = 1 << 14  # of a series
 CUBATURES_KEPT = 32  # rules of cubature, by their number of dimensions

@@ -67,6 +67,56 @@ def test_random_integrals(shift, rate, start, length):
     np.testing.assert_allclose(cr.jacfwd(f)(P), gradient, rtol=1e-12, atol=1e-12)
 
 
+INTEGRANDS = {
+    "wave": lambda t, p: np.exp(-p[0] * t * t) * np.cos(p[1] * t),
+    "peak": lambda t, p: 1 / (1 + (9 * p[0] * (t - p[1] / 3)) ** 2),
+    "tail": lambda t, p: np.exp(-abs(t)) * np.sin(p[0] * t + p[1]),
+    "root": lambda t, p: np.sqrt(t * t + 0.1 * p[0] ** 2) * np.exp(-p[1] * t * t),
+    "saturation": lambda t, p: np.tanh(20 * p[0] * (t - 0.3)) * np.exp(-p[1] * t * t),
+}
+
+
+@hypothesis.given(
+    st.sampled_from(sorted(INTEGRANDS)),
+    st.floats(0.3, 3.0),
+    st.floats(0.3, 3.0),
+    st.sampled_from([(0.0, 2.0), (1.5, -2.0), (0.0, np.inf), (-np.inf, 1.0), (-np.inf, np.inf)]),
+)
+@hypothesis.settings(max_examples=40)
+def test_derivatives_are_within_the_tolerances(name, a, b, ends):
+    """By complex steps of the integrand; of second derivatives by differences of these."""
+    f, p = INTEGRANDS[name], np.array([a, b])
+
+    def slopes(p):
+        def slope(t, k):
+            return np.imag(f(t, p + 1e-30j * np.eye(2)[k])) / 1e-30
+
+        tight = {"epsabs": 1e-12, "epsrel": 1e-12, "limit": 500}
+        return np.array([integrate.quad(slope, *ends, args=(k,), **tight)[0] for k in range(2)])
+
+    def g(p):
+        return integrate.quad(lambda t: f(t, p), *ends)[0]
+
+    def moving(p, low, high):
+        return integrate.quad(lambda t: f(t, p), low, high)[0]
+
+    np.testing.assert_allclose(cr.grad(g)(p), slopes(p), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(cr.jacfwd(g)(p), slopes(p), rtol=1e-7, atol=1e-7)
+    steps = [1e-4 * unit for unit in np.eye(2)]
+    seconds = [(slopes(p + step) - slopes(p - step)) / 2e-4 for step in steps]
+    np.testing.assert_allclose(cr.hessian(g)(p), seconds, rtol=2e-5, atol=2e-5)
+    if np.all(np.isfinite(ends)):
+        first, *by_ends = cr.grad(moving, argnums=(0, 1, 2))(p, *ends)
+        np.testing.assert_allclose(first, slopes(p), rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(by_ends, [-f(ends[0], p), f(ends[1], p)], rtol=1e-12)
+        twice = cr.hessian(lambda x: moving(p * x[0], ends[0] * x[0], x[1]))
+        both = np.array([1.0, ends[1]])
+        one = cr.grad(lambda x: moving(p * x[0], ends[0] * x[0], x[1]))
+        seconds = [(one(both + h) - one(both - h)) / 2e-4 for h in steps]
+        # The gradients differ by what the tolerances allow.
+        np.testing.assert_allclose(twice(both), seconds, rtol=2e-4, atol=2e-4)
+
+
 def end_of(method, **options):
     def f(p):
         def rhs(t, y):

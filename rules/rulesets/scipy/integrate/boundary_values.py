@@ -17,7 +17,7 @@ from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
 from .events import ORDERS
-from .quadrature import as_array, plainly, rebuilt, settling
+from .integrands import as_array, plainly, rebuilt, settling
 
 
 @primitive

@@ -16,7 +16,7 @@ from scipy import integrate
 from .....config import MissingRuleError, user_line
 from .....config.thresholds import CUBATURES_KEPT, NODES_AT_ONCE
 from .... import array_of, value, with_values
-from .quadrature import as_array, plainly, rebuilt
+from .integrands import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
 
 HALVINGS = 3

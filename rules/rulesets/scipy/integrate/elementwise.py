@@ -13,7 +13,7 @@ from .....config import user_line
 from .... import array_of, value, with_values
 from ..traced_objects import by_position
 from .double_exponential import integrated, nodes_of
-from .quadrature import as_array, plainly, rebuilt
+from .integrands import as_array, plainly, rebuilt
 from .refined import Refinement, refined, stand_ins
 
 # Of levels: how much finer than SciPy's, and how near to the ends, where numbers may overflow.

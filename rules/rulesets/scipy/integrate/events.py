@@ -8,7 +8,7 @@ traced residual at the time that SciPy found; each step makes one more order of 
 import numpy as np
 
 from .... import value, with_values
-from .quadrature import number
+from .integrands import number
 
 ORDERS = 4  # how many derivatives are right
 

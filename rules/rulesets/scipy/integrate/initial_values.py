@@ -27,14 +27,15 @@ from .... import (
     value,
     with_values,
 )
+from ...functions.scan import attempted
 from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .controlled import controlled
 from .events import traced_events
+from .integrands import as_array, in_one_step, plainly, rebuilt, settling
 from .log import logged, mesh_of, solved_by
 from .march import StepPlan
 from .meshes import another_solution, beside_a_tangent
-from .quadrature import as_array, plainly, rebuilt, settling
 from .runge_kutta import Steps
 from .sensitivities import WithSlopes
 from .solutions import Solution, TracedSolution
@@ -174,9 +175,14 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     if not (dense_output or vectorized) and events is options.get("jac") is None:
         derived = not getattr(innermost((y0, *parameters)), "records", False)
         given = build(*parameters)
-        answer = controlled(given, state, t_span, y0, cls, t_eval, options, derived)
+        answer = attempted(
+            lambda: controlled(given, state, t_span, y0, cls, t_eval, options, derived)
+        )
         if answer is not None:
             return answer
+    given = fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args
+    if not dense_output and (answer := in_one_step(solve_ivp, *given, **options)) is not None:
+        return answer
     constants = {name: value(x) for name, x in options.items()}
     solved = isinstance(cls, type) and issubclass(cls, integrate.OdeSolver)
     # It may be one of ours, sparse even, which is differentiated no further.
@@ -344,6 +350,10 @@ def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, *more,  
     if not traced:
         return integrate.odeint(func, y0, t, args, Dfun, col_deriv, full_output, tfirst=tfirst,
                                 **options)  # fmt: skip
+    given = options | {"tfirst": tfirst}
+    answer = in_one_step(odeint, func, y0, t, args, Dfun, col_deriv, full_output, **given)
+    if answer is not None:
+        return answer
     line = user_line()
     constants = {name: value(x) for name, x in options.items()}
 

@@ -2,13 +2,37 @@
 
 The derivative of an integral by a parameter is the same weighted sum over the same nodes, of the
 integrand's derivatives: so the integrand runs once at each node, with a block of directions. Each
-derivative is held to QUADPACK's own estimate of its error and to the tolerances of the call. Where
-one fails, or where extrapolation made the value, there is no such sum, and ``integral`` integrates
-the derivative by itself.
+derivative is held to QUADPACK's own estimate of its error and to the tolerances of the call: where
+one fails, intervals are halved. Where extrapolation made the value, or that takes too many, there
+is no such sum, and ``integral`` integrates the derivative by itself.
 """
 
+import functools
+import warnings
+
 import numpy as np
+from scipy import integrate
 from scipy.special import roots_legendre
+
+from .....config import HasForwardsMode
+from .....config.thresholds import SHARE_OF_MOVING
+from .... import (
+    Traced,
+    TracedArray,
+    TracedNumber,
+    innermost,
+    is_lazy,
+    is_traced,
+    jacobian_via_ad,
+    levels_of,
+    strip,
+    value,
+    with_values,
+)
+from ....shapes import FLOATS
+from .integral import with_slopes
+from .integrands import number, under
+from .sensitivities import NO_STATE, Columns
 
 EPS = np.finfo(float).eps
 
@@ -98,22 +122,24 @@ class WeightedSum:
         self.numbers = np.ravel(used)
 
     def integrals(self, values):
-        """The integrals of plain ``values`` at the evaluations, (N, columns), and their errors."""
+        """The integrals of plain ``values`` at the evaluations, (N, columns), and their errors.
+
+        Both are those of each interval: (intervals, columns).
+        """
         values = values[self.used] * self.factors[..., None]
         if self.used.ndim == 3:
             values = values[:, :, 0] + values[:, :, 1]
-        sums, errors = self.rule.sums(values, self.halves)
-        return np.add.reduce(sums), np.add.reduce(errors)
+        return self.rule.sums(values, self.halves)
 
     def give(self, y, values):
         """Say whether the values at the nodes make SciPy's ``y``, to rounding."""
         terms = self.weights * values[self.numbers]
         return bool(abs(terms.sum() - y) <= 1e-13 * np.abs(terms).sum())
 
-    def are_enough(self, values, epsabs=1.49e-8, epsrel=1.49e-8, **_):
-        """Say whether the integrals of ``values`` are as good as the tolerances ask for."""
-        found, errors = self.integrals(values)
-        return bool((errors <= np.maximum(epsabs, epsrel * np.abs(found))).all())
+    def within(self, kept):
+        """Weights, and numbers of evaluations, of some of the intervals."""
+        weights = np.reshape(self.weights, (len(self.halves), -1))
+        return weights[kept].ravel(), self.used[kept].ravel()
 
 
 class Nodes(WeightedSum):
@@ -152,7 +178,7 @@ class Nodes(WeightedSum):
 
 
 class LastNodes(WeightedSum):
-    """The sum over the nodes ``ts`` of the intervals that QUADPACK ended with, one by one."""
+    """The sum over the nodes ``ts`` of intervals, as QUADPACK ended with them, one by one."""
 
     def __init__(self, a, b, info):
         super().__init__(a, b, info)
@@ -168,3 +194,141 @@ class LastNodes(WeightedSum):
                 ts = self.bound + away if self.bound == min(a, b) else self.bound - away
         self.ts = np.ravel(ts)
         self.use(np.arange(len(self.ts)).reshape(ts.shape), factors)
+
+
+def integrals_of_slopes(nodes, slopes, more, ends, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, **_):
+    """Return the integrals of ``slopes``, (N, columns), on ``nodes`` and on nodes in between.
+
+    Intervals are halved until all errors are within the tolerances; ``more(ts)`` gives the slopes
+    at further nodes. None where more than ``limit`` intervals would be needed. Where slopes move
+    themselves, their own derivatives are integrated on these nodes, and the tolerances are lower.
+    """
+    share = SHARE_OF_MOVING if innermost((slopes,)) is not None else 1.0
+    parts, sums, errors, kept = [], [], [], []
+
+    def take(nodes, slopes):
+        parts.append((nodes, slopes))
+        found = nodes.integrals(value(slopes))
+        sums.append(found[0])
+        errors.append(found[1])
+        kept.append(np.ones(len(nodes.halves), bool))
+
+    take(nodes, slopes)
+    while True:
+        whole, error = (
+            sum(np.add.reduce(x[keep]) for x, keep in zip(xs, kept)) for xs in (sums, errors)
+        )
+        tolerance = share * np.maximum(epsabs, epsrel * np.abs(whole))
+        if (error <= tolerance).all():
+            break
+        count = sum(map(np.count_nonzero, kept))
+        halves = [
+            keep & (error > tolerance / (2 * count)).any(axis=1)
+            for error, keep in zip(errors, kept)
+        ]
+        if count + sum(map(np.count_nonzero, halves)) > limit or not np.isfinite(error).all():
+            return None
+        begin, end = (
+            np.concatenate([getattr(nodes, name)[half] for (nodes, _), half in zip(parts, halves)])
+            for name in ("begin", "end")
+        )
+        middle = (begin + end) / 2
+        info = {"alist": np.append(begin, middle), "blist": np.append(middle, end)}
+        for keep, half in zip(kept, halves):
+            keep &= ~half
+        further = LastNodes(*ends, info | {"last": 2 * len(middle)})
+        take(further, more(further.ts))
+    terms = []
+    for (nodes, slopes), keep in zip(parts, kept):
+        if keep.any():
+            weights, numbers = nodes.within(keep)
+            terms.append(np.dot(weights, slopes[numbers]))
+    return sum(terms[1:], terms[0])
+
+
+WITHOUT_NODES = ("weight", "complex_func")
+
+
+def by_nodes(build, limits, full_output, options, line):
+    """Return what ``quad`` returns, with the derivative on the nodes of its value.
+
+    The integrand runs once at each node, with a block of directions: those of all parameters. None
+    where it is none of few real parameters, or the derivative is not settled on these nodes.
+    """
+    level = innermost(build.parameters)
+    config = getattr(level, "config", None)
+    ends = strip(limits, level)
+    if (
+        not isinstance(config, HasForwardsMode)
+        or innermost(ends) is not None
+        or any(options.get(name) for name in WITHOUT_NODES)
+    ):
+        return None
+    parameters = strip(build.parameters, level)
+    columns = Columns(NO_STATE, parameters)
+    if not columns.fit_a_block(NO_STATE, parameters) or any(map(is_lazy, value(parameters))):
+        return None
+    result = ()
+
+    def run(known, level, ts=None):
+        """Return the integrand at ``ts``; without these, where QUADPACK asks for it."""
+        nonlocal result
+        f, args = known
+        ys = []
+        levels = levels_of(*parameters) | {level}
+
+        def at(t):
+            y = f(t, *args)
+            own = y
+            if not isinstance(y, TracedNumber) or isinstance(y, TracedArray):
+                own = y = number(y)
+            ys.append(y)
+            if isinstance(y, Traced) and y.at_level is level:
+                own = y.primal
+            return own if type(own) in FLOATS else under(y, levels, "quad", f, line)
+
+        def noted(t):
+            asked.append(t)
+            return at(t)
+
+        if ts is None:
+            asked = []
+            result = (*integrate.quad(noted, *ends, (), 1, **options), asked)
+        else:
+            for t in ts:
+                at(t)
+        return np.stack(ys) if ys else NO_STATE
+
+    def values_and_slopes(ts=None):
+        def values(row):
+            at_nodes = functools.partial(run, ts=ts)
+            return build.run_with(columns.parts(row)[1], at_nodes, "scipy.integrate.quad")
+
+        return jacobian_via_ad(config, values, columns.row(NO_STATE, parameters))
+
+    ys, slopes = values_and_slopes()
+    y, error, info, *rest, ts = result
+    try:
+        nodes = Nodes(ts, *ends, info)
+    except ValueError:
+        return None
+    if not nodes.give(y, value(ys)):
+        return None
+    slopes = integrals_of_slopes(
+        nodes, slopes, lambda ts: values_and_slopes(ts.tolist())[1], ends, **options
+    )
+    if slopes is None:
+        return None
+    if not full_output:
+        if rest:
+            warnings.warn(rest[0], integrate.IntegrationWarning, stacklevel=4)
+        info, rest = (), ()
+    own = with_values(np.dot(nodes.weights, ys[nodes.numbers]), y)
+    slopes, moving = columns.parts(slopes)[1], list(build.parameters)
+    moved = [k for k in range(2) if is_traced(limits[k]) and np.isfinite(ends[k])]
+    if moved:
+        at_ends, _ = values_and_slopes([float(ends[k]) for k in moved])
+        slopes += [at_ends[i] if k else -at_ends[i] for i, k in enumerate(moved)]
+        moving += [limits[k] for k in moved]
+    y = with_slopes(own, slopes, moving)
+    return (y, error, info, *rest) if full_output else (y, error)

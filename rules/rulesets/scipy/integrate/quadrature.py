@@ -1,117 +1,24 @@
 """Integrals over one variable by QUADPACK: quad and quad_vec."""
 
-import ctypes
 import functools
 import inspect
 import warnings
 from itertools import pairwise
 
 import numpy as np
-from scipy import LowLevelCallable, integrate
+from scipy import integrate
 
-from .....config import HasForwardsMode, LostDerivativeError, MissingRuleError, user_line
+from .....config import MissingRuleError, user_line
 from .... import (
-    Traced,
-    TracedArray,
-    TracedNumber,
-    all_settled,
-    array_of,
-    healed,
     innermost,
-    is_lazy,
-    is_traced,
-    jacobian_via_ad,
-    levels_of,
-    name_of,
-    strip,
     value,
     with_values,
 )
 from ....shapes import FLOATS
-from ...functions.closures import TakenOut
 from ...functions.scan import recordings, solver_lowerings
-from .integral import flat, integral, with_slopes
-from .quadpack import Nodes
-from .sensitivities import NO_STATE, Columns
-
-COMPILED = (LowLevelCallable, tuple, ctypes.CFUNCTYPE(None).__base__)
-
-
-def settling(f):
-    """Decorator of a stand-in: arrays of an adopted module are plain until they are written to."""
-
-    @functools.wraps(f)
-    def settled(*args, **kwargs):
-        return f(*all_settled(args), **all_settled(kwargs))
-
-    return settled
-
-
-def rebuilt(name, functions, *given):
-    """Return a builder of ``functions``, its parameters, and whether anything is traced.
-
-    The parameters are the traced values that the functions capture, or are handed as ``args``.
-    """
-    build = TakenOut(functions)
-    parameters = build.parameters
-    traced = bool(parameters) or innermost(given) is not None
-    if traced and any(isinstance(f, COMPILED) for f in functions[:1]):
-        raise MissingRuleError(
-            f"scipy.integrate.{name} of a compiled function has no derivative, in {user_line()}.\n"
-            "  give it a function in Python"
-        )
-    return build, parameters, traced
-
-
-def plainly(f, args, name, line, level):
-    """Return ``f``, which is handed ``args`` besides, as SciPy calls it: it gives plain numbers.
-
-    What depends on ``f`` and ``args`` is of this level.
-
-    Raises
-    ------
-    LostDerivativeError
-        By what is returned, where it comes by something traced in another way.
-    """
-
-    @functools.wraps(f, updated=("__dict__",) if hasattr(f, "__dict__") else ())
-    def plain_f(*xs):
-        y = f(*xs, *args)
-        if type(y) in FLOATS:
-            return y
-        numbers = plain_numbers(y, level)
-        if numbers is not None:  # as nearly always
-            return numbers
-        y = strip(all_settled(healed(y)), level)
-        if is_traced(y):
-            raise lost(name, f, line)
-        return y
-
-    return plain_f
-
-
-def lost(name, f, line):
-    return LostDerivativeError(
-        f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
-        f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
-        "  pass it in args, or let the function capture it as a local variable"
-    )
-
-
-def plain_numbers(y, level):
-    """Return the floats in a list, or an array, under traced ones of this level; else None."""
-    if isinstance(y, TracedArray) and y.at_level is level:
-        return y.primal if type(y.primal) is np.ndarray else None
-    if type(y) not in (list, tuple):
-        return None
-    found = []
-    for x in y:
-        if isinstance(x, TracedNumber) and x.at_level is level:
-            x = x.primal
-        if type(x) not in FLOATS:
-            return None
-        found.append(x)
-    return found
+from .integral import flat, integral
+from .integrands import as_array, in_one_step, number, plainly, rebuilt, settling
+from .quadpack import by_nodes
 
 
 class Quad:
@@ -168,19 +75,6 @@ def middle(a, b, points=None):
         return float(b - np.sign(b - a)) if np.isinf(a) else float(a + np.sign(b - a))
     inside = [x for x in np.ravel(points if points is not None else []) if a < x < b or b < x < a]
     return 0.5 * float(a + (min(inside) if a < b else max(inside)) if inside else a + b)
-
-
-def as_array(y):
-    """Return what the user's function gave as a number or an array, traced or plain."""
-    return healed(array_of(all_settled(y)))
-
-
-def number(y):
-    """Return the number in ``y``, which may be an array of one."""
-    if type(y) in FLOATS or (isinstance(y, TracedNumber) and not isinstance(y, TracedArray)):
-        return y
-    y = as_array(y) if isinstance(y, list | tuple | np.ndarray) else y
-    return np.reshape(y, ()) if np.ndim(y) else y
 
 
 def scalar_limit(x):
@@ -241,6 +135,8 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
         ends = scalar_limit(a), scalar_limit(b)
         if (found := lower(func, args, ends, options, line)) is not None:
             return found
+    if not full_output and (found := in_one_step(quad, func, a, b, args, **options)) is not None:
+        return found
     if (found := by_nodes(build, (a, b), full_output, constants, line)) is not None:
         return found
     result = build.run_plain(run, "scipy.integrate.quad")
@@ -248,77 +144,6 @@ def quad(func, a, b, args=(), full_output=0, *more, **options):
     constants.pop("complex_func", None)
     y = integral(Quad(constants, line), f, scalar_limit(a), scalar_limit(b), *parameters)
     return (y, *result[1:])
-
-
-WITHOUT_NODES = ("weight", "complex_func")
-
-
-def by_nodes(build, ends, full_output, options, line):
-    """Return what ``quad`` returns, with the derivative on the nodes of its value.
-
-    The integrand runs once at each node, with a block of directions: those of all parameters. None
-    where it is none of few real parameters, or the derivative is not settled on these nodes.
-    """
-    level = innermost(build.parameters)
-    config = getattr(level, "config", None)
-    if (
-        not isinstance(config, HasForwardsMode)
-        or innermost(ends) is not None
-        or any(options.get(name) for name in WITHOUT_NODES)
-    ):
-        return None
-    parameters = strip(build.parameters, level)
-    columns = Columns(NO_STATE, parameters)
-    if not columns.fit_a_block(NO_STATE, parameters) or any(map(is_lazy, value(parameters))):
-        return None
-    ts, ys, result = [], [], ()
-
-    def run(known, level):
-        nonlocal result
-        f, args = known
-        levels = levels_of(*parameters) | {level}
-
-        def at(t):
-            y = f(t, *args)
-            own = y
-            if not isinstance(y, TracedNumber) or isinstance(y, TracedArray):
-                own = y = number(y)
-            ts.append(t)
-            ys.append(y)
-            if isinstance(y, Traced) and y.at_level is level:
-                own = y.primal
-            return own if type(own) in FLOATS else under(y, levels, "quad", f, line)
-
-        result = integrate.quad(at, *ends, (), 1, **options)
-        return np.stack(ys) if ys else NO_STATE
-
-    def values(row):
-        return build.run_with(columns.parts(row)[1], run, "scipy.integrate.quad")
-
-    ys, slopes = jacobian_via_ad(config, values, columns.row(NO_STATE, parameters))
-    y, error, info, *rest = result
-    try:
-        nodes = Nodes(ts, *ends, info)
-    except ValueError:
-        return None
-    if not nodes.give(y, value(ys)) or not nodes.are_enough(value(slopes), **options):
-        return None
-    if not full_output:
-        if rest:
-            warnings.warn(rest[0], integrate.IntegrationWarning, stacklevel=4)
-        info, rest = (), ()
-    own = with_values(np.dot(nodes.weights, ys[nodes.numbers]), y)
-    slopes = columns.parts(np.dot(nodes.weights, slopes[nodes.numbers]))[1]
-    y = with_slopes(own, slopes, build.parameters)
-    return (y, error, info, *rest) if full_output else (y, error)
-
-
-def under(y, levels, name, f, line):
-    """Return the plain number under ``y``, which is traced at these levels alone."""
-    y = all_settled(healed(y))
-    if not levels_of(y) <= levels:
-        raise lost(name, f, line)
-    return value(y)
 
 
 class QuadVec:
@@ -355,6 +180,8 @@ def quad_vec(f, a, b, *more, args=(), **options):
     own_args = {"args": args} if args else {}
     if not traced:
         return integrate.quad_vec(f, a, b, **options, **own_args)
+    if (found := in_one_step(quad_vec, f, a, b, args=args, **options)) is not None:
+        return found
     line = user_line()
     constants = {name: value(x) for name, x in options.items()}
 

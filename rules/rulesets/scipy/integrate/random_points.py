@@ -7,7 +7,7 @@ from scipy import integrate
 
 from .....config import MissingRuleError, user_line
 from .... import array_of, value, with_values
-from .quadrature import as_array, plainly, rebuilt, settling
+from .integrands import as_array, plainly, rebuilt, settling
 
 
 @functools.wraps(integrate.qmc_quad)

@@ -15,7 +15,7 @@ from scipy import integrate
 from .....config import HasForwardsMode, HasReverseMode
 from .... import ZERO, AbstractZero, NoTangent, ProjectTo, frule, primitive, rrule, unthunk
 from .integral import pulled_integrand, pushed_integrand, size_of, unflattened
-from .quadrature import settling
+from .integrands import settling
 
 ROUNDING = 0.6  # eps to this power: sums whose terms cancel are settled to no more
 

@@ -7,7 +7,8 @@ from scipy import integrate
 from .....config import user_line
 from .... import value
 from ...functions.scan import recordings, solver_lowerings
-from .quadrature import plainly, quad, rebuilt, settling
+from .integrands import plainly, rebuilt, settling
+from .quadrature import quad
 
 
 def ranged(limits):

@@ -165,7 +165,8 @@ def _weighed(data: list, nan_policy: Any) -> tuple[Callable, Any, Any]:
 
 def lsq_linear(call: SolverCall) -> Any:
     bounds = call.get("bounds")
-    answer = call.run(**({} if bounds is None else {"bounds": plain_bounds(bounds)}))
+    plain = {} if bounds is None else {"bounds": plain_bounds(bounds)}
+    answer = recorded_answer(call, plain) or call.run(**plain)
     if not is_traced((call.get("A"), call.get("b"), parts_of(bounds))):
         return answer
     a, b = _system(call)
@@ -180,7 +181,7 @@ def lsq_linear(call: SolverCall) -> Any:
 
 
 def nnls(call: SolverCall) -> Any:
-    answer = call.run()
+    answer = recorded_answer(call, {}) or call.run()
     if not is_traced((call.get("A"), call.get("b"))):
         return answer
     a, b = _system(call)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult
 
 from ...rules import children, value
+from ...rules.engines.buffers import handed_out
 from ...rules.rulesets.functions.closures import TakenOut
 from ...rules.rulesets.scipy.optimize.results import REFUSED_FIELD, CountInResult, RecordedResult
 from ..ir.forms import ValueForm
@@ -262,12 +263,14 @@ class AnswerStructure:
             return "result" if result else "dict", [(k, self._spec(v, True)) for k, v in x.items()]
         if isinstance(x, tuple | list):
             return type(x), [(k, self._spec(v, inside)) for k, v in enumerate(x)]
-        if type(x) is np.ndarray and x.dtype.kind in "fib":
+        x = handed_out(x)
+        own = value(x)
+        if type(own) is np.ndarray and own.dtype.kind in "fib":
             self.leaves.append(x)
-            return "leaf", (x.dtype.str, x.shape)
-        if isinstance(x, float):
+            return "leaf", (own.dtype.str, own.shape)
+        if isinstance(own, float):
             self.leaves.append(x)
-            return "leaf", type(x)
+            return "leaf", type(own)
         if isinstance(x, int | np.integer) and not isinstance(x, bool) and inside:
             self.leaves.append(np.int64(x))
             return "whole", type(x)

@@ -31,7 +31,8 @@ from ...rules import (
     unthunk,
     value,
 )
-from ...rules.rulesets.scipy.integrate.quadrature import middle, number
+from ...rules.rulesets.scipy.integrate.integrands import number
+from ...rules.rulesets.scipy.integrate.quadrature import middle
 from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.recording import StepRecorder
 from .callbacks import CallbackRun, SolverCallback, of_parts

@@ -62,23 +62,9 @@ class Recorder(Level):
     records = True
     takes_whole = False  # whether integers that a native loop gives are numbers as others are
     __slots__ = (
-        "constants",
-        "inputs",
-        "kept",
-        "known",
-        "last_reads",
-        "looked_at",
-        "looks",
-        "not_native",
-        "number",
-        "outputs",
-        "plan",
-        "raised",
-        "steps",
-        "thread",
-        "under_way",
-        "watch",
-    )
+        "constants", "inputs", "kept", "known", "last_reads", "looked_at", "looks", "not_native",
+        "number", "outputs", "plan", "raised", "steps", "thread", "under_way", "watch",
+    )  # fmt: skip
 
     def __init__(self, constants: Constants) -> None:
         self.number = next_level()
@@ -164,6 +150,15 @@ class Recorder(Level):
         noted = bits(x.sample if kind == "value" else seen)
         self.looks.append(Look.here(len(self.steps), x.position, kind, convert, noted))
         return seen
+
+    def attempted(self, f: Callable) -> Any:
+        """Return ``f()``; where it gives None, nothing has been looked at: another way is right."""
+        looks, kept, looked_at = len(self.looks), len(self.kept), set(self.looked_at)
+        found = f()
+        if found is None and self.thread == get_ident():
+            del self.looks[looks:], self.kept[kept:]
+            self.looked_at = looked_at
+        return found
 
     def refuses_hash(self) -> bool:
         """Say whether functions were met that keep results by their arguments."""

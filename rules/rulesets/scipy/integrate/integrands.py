@@ -1,0 +1,135 @@
+"""Integrands: functions of the user's as SciPy's integrators call them, and what they give."""
+
+import ctypes
+import functools
+
+import numpy as np
+from scipy import LowLevelCallable
+
+from .....config import LostDerivativeError, MissingRuleError, user_line
+from .... import (
+    TracedArray,
+    TracedNumber,
+    all_settled,
+    array_of,
+    healed,
+    innermost,
+    is_traced,
+    levels_of,
+    name_of,
+    strip,
+    value,
+)
+from ....shapes import FLOATS
+from ...functions.closures import TakenOut
+from ...functions.scan import recordings, solver_lowerings
+
+COMPILED = (LowLevelCallable, tuple, ctypes.CFUNCTYPE(None).__base__)
+
+
+def settling(f):
+    """Decorator of a stand-in: arrays of an adopted module are plain until they are written to."""
+
+    @functools.wraps(f)
+    def settled(*args, **kwargs):
+        args, kwargs = healed((all_settled(args), all_settled(kwargs)))
+        return f(*args, **kwargs)
+
+    return settled
+
+
+def rebuilt(name, functions, *given):
+    """Return a builder of ``functions``, its parameters, and whether anything is traced.
+
+    The parameters are the traced values that the functions capture, or are handed as ``args``.
+    """
+    build = TakenOut(functions)
+    parameters = build.parameters
+    traced = bool(parameters) or innermost(given) is not None
+    if traced and any(isinstance(f, COMPILED) for f in functions[:1]):
+        raise MissingRuleError(
+            f"scipy.integrate.{name} of a compiled function has no derivative, in {user_line()}.\n"
+            "  give it a function in Python"
+        )
+    return build, parameters, traced
+
+
+def in_one_step(f, *args, **options):
+    """Return ``f(*args, **options)`` as one step of a recording; None where there is none.
+
+    ``f`` is a stand-in whose solver decides by numbers to the last bit what it does next.
+    """
+    lower = solver_lowerings.get("jet") if recordings else None
+    return None if lower is None else lower(f, args, options)
+
+
+def plainly(f, args, name, line, level):
+    """Return ``f``, which is handed ``args`` besides, as SciPy calls it: it gives plain numbers.
+
+    What depends on ``f`` and ``args`` is of this level.
+
+    Raises
+    ------
+    LostDerivativeError
+        By what is returned, where it comes by something traced in another way.
+    """
+
+    @functools.wraps(f, updated=("__dict__",) if hasattr(f, "__dict__") else ())
+    def plain_f(*xs):
+        y = f(*xs, *args)
+        if type(y) in FLOATS:
+            return y
+        numbers = plain_numbers(y, level)
+        if numbers is not None:  # as nearly always
+            return numbers
+        y = strip(all_settled(healed(y)), level)
+        if is_traced(y):
+            raise lost(name, f, line)
+        return y
+
+    return plain_f
+
+
+def lost(name, f, line):
+    return LostDerivativeError(
+        f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
+        f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
+        "  pass it in args, or let the function capture it as a local variable"
+    )
+
+
+def plain_numbers(y, level):
+    """Return the floats in a list, or an array, under traced ones of this level; else None."""
+    if isinstance(y, TracedArray) and y.at_level is level:
+        return y.primal if type(y.primal) is np.ndarray else None
+    if type(y) not in (list, tuple):
+        return None
+    found = []
+    for x in y:
+        if isinstance(x, TracedNumber) and x.at_level is level:
+            x = x.primal
+        if type(x) not in FLOATS:
+            return None
+        found.append(x)
+    return found
+
+
+def as_array(y):
+    """Return what the user's function gave as a number or an array, traced or plain."""
+    return healed(array_of(all_settled(y)))
+
+
+def number(y):
+    """Return the number in ``y``, which may be an array of one."""
+    if type(y) in FLOATS or (isinstance(y, TracedNumber) and not isinstance(y, TracedArray)):
+        return y
+    y = as_array(y) if isinstance(y, list | tuple | np.ndarray) else y
+    return np.reshape(y, ()) if np.ndim(y) else y
+
+
+def under(y, levels, name, f, line):
+    """Return the plain number under ``y``, which is traced at these levels alone."""
+    y = all_settled(healed(y))
+    if not levels_of(y) <= levels:
+        raise lost(name, f, line)
+    return value(y)

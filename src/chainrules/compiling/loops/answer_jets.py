@@ -1,0 +1,224 @@
+"""Jets: a solver's answer with its derivatives, found by the engines, as one step of a recording.
+
+Some solvers decide by numbers to the last bit what they do next, so that a recording of their
+operations would serve no other call. Each replay calls such a solver anew: with the numbers of its
+call, or with dual ones for derivatives of any order. The user's functions run in Python.
+"""
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...config import RuleConfig
+from ...config.thresholds import SLOPES_COLUMNS
+from ...rules import (
+    AbstractZero,
+    NoTangent,
+    Tangent,
+    dtype_of,
+    frule,
+    instances,
+    jacobian_via_ad,
+    name_of,
+    rrule,
+    shape_of,
+    unthunk,
+)
+from ..ir.looks import UnsuitedLoopError
+from ..record.recording import StepRecorder
+from .answers import AnswerStructure
+from .derivatives import FORWARD, Mask, moved_by, parts_of_tangent, refuse_strong, spread
+from .layout import RECORDED, plain
+from .loop_lowering import LoopBuilder, recorder_of
+from .native_loop import OwnStep
+
+
+class AnswerJet(OwnStep):
+    """The jet of a solver's answer: ``jet(*captured)`` gives its structure, leaves and derivatives.
+
+    First comes the number of the structure; then all leaves; then for each order the derivatives of
+    leaves in floating point, with one axis more, along the entries of what is ``moving`` in a row.
+    """
+
+    __slots__ = ("builder", "known", "moving", "next", "order", "solve", "structures")
+
+    calls_back = of_solver = gives_one_shape = True
+
+    def __init__(
+        self, builder: LoopBuilder, solve: Callable, moving: Mask, structures: list, order: int = 0
+    ) -> None:
+        super().__init__(builder.name)
+        self.builder, self.solve, self.moving, self.order = builder, solve, moving, order
+        self.structures: list[AnswerStructure] = structures
+        self.next: AnswerJet | None = None
+        self.known: tuple[list, tuple] | None = None  # of the first call
+
+    def derived(self) -> "AnswerJet":
+        """Return the jet of one order more."""
+        if self.next is None:
+            given = self.builder, self.solve, self.moving, self.structures
+            self.next = AnswerJet(*given, self.order + 1)
+        return self.next
+
+    def probe(self, captured: list) -> None:
+        """Find the jet for the call that comes next, of the same objects.
+
+        Raises
+        ------
+        NotRecordable
+            If there is something in the answer that a recording cannot hold.
+        """
+        self.known = captured, self._run(*captured)
+
+    def _run(self, *captured: Any) -> tuple:
+        known, self.known = self.known, None
+        if known is not None and all(map(operator.is_, known[0], captured)):
+            return known[1]
+        structure, orders = self._found(list(captured), self.order)
+        keys = [other.key for other in self.structures]
+        if structure.key not in keys:
+            keys.append(structure.key)
+            self.structures.append(structure)
+        return keys.index(structure.key), *itertools.chain(*orders)
+
+    def _found(self, captured: list, order: int) -> tuple[AnswerStructure, list[list]]:
+        """Return the structure of the answer at plain or traced values, and leaves by order."""
+        if order == 0:
+            structure = AnswerStructure(self.builder.with_functions(captured, self.solve))
+            return structure, [structure.leaves]
+        xs = only(captured, self.moving)
+        found: Any = None
+
+        def in_a_row(row: Any) -> Any:
+            nonlocal found
+            put = iter(parts_of_row(row, xs))
+            given = [next(put) if moves else x for x, moves in zip(captured, self.moving)]
+            found = self._found(given, order - 1)
+            return row_of(floats_in(itertools.chain(*found[1])))
+
+        values, slopes = jacobian_via_ad(FORWARD, in_a_row, row_of(xs))
+        structure, orders = found
+        parts = iter(parts_of_row(values, floats_in(itertools.chain(*orders))))
+        orders = [[next(parts) if is_float(x) else x for x in leaves] for leaves in orders]
+        last = floats_in(orders[-1])
+        return structure, [*orders, parts_of_row(slopes[len(values) - size_of(last) :], last)]
+
+    def split(self, number: int, leaves: list) -> list[list]:
+        """Return the leaves of each order, of an answer of this structure."""
+        first = self.structures[number].leaves
+        sizes = [len(first), *[len(floats_in(first))] * self.order]
+        rest = iter(leaves)
+        return [list(itertools.islice(rest, size)) for size in sizes]
+
+    def with_slopes(self, captured: tuple) -> tuple[tuple, list]:
+        """Return what the jet gives, and for each float in it its slope, of an order more."""
+        derived = self.derived()
+        number, *leaves = derived(*captured)
+        first, *orders = derived.split(number, leaves)
+        own = number, *first, *itertools.chain(*orders[:-1])
+        return own, list(itertools.chain(*orders))
+
+
+def only(xs: list, mask: Mask) -> list:
+    return [x for x, moves in zip(xs, mask, strict=True) if moves]
+
+
+def is_float(x: Any) -> bool:
+    return getattr(dtype_of(x), "kind", "") == "f"
+
+
+def floats_in(xs: Iterable) -> list:
+    return [x for x in xs if is_float(x)]
+
+
+def size_of(xs: list) -> int:
+    return sum(math.prod(shape_of(x)) for x in xs)
+
+
+def row_of(xs: list) -> Any:
+    """Return the entries of numbers and arrays in a row."""
+    return np.concatenate([np.zeros(0), *(np.reshape(x, -1) for x in xs)])
+
+
+def parts_of_row(row: Any, xs: list) -> list:
+    """Return what is in a row, in the shapes of ``xs``; further axes of the row stay the last."""
+    parts, first, more = [], 0, shape_of(row)[1:]
+    for x in xs:
+        shape = shape_of(x)
+        end = first + math.prod(shape)
+        parts.append(np.reshape(row[first:end], (*shape, *more)) if shape else row[first])
+        first = end
+    return parts
+
+
+# ---- rules --------------------------------------------------------------------------------------
+
+
+@frule.register(instances(AnswerJet))
+def jet_frule(config: RuleConfig, tangents: tuple, jet: AnswerJet, *captured: Any) -> tuple:
+    refuse_strong(config)
+    row = row_of(moved_by(list(captured), list(map(unthunk, tangents[1:])), jet.moving))
+    (number, *leaves), slopes = jet.with_slopes(captured)
+    along = iter([slope @ row for slope in slopes])
+    dots = [next(along) if is_float(x) else NoTangent() for x in leaves]
+    return (number, *leaves), Tangent(tuple, NoTangent(), *dots)
+
+
+@rrule.register(instances(AnswerJet))
+def jet_rrule(config: RuleConfig, jet: AnswerJet, *captured: Any) -> tuple[tuple, Callable]:
+    refuse_strong(config)
+    own, slopes = jet.with_slopes(captured)
+
+    def jet_pullback(ybar: Any) -> tuple:
+        bars = parts_of_tangent(own, ybar)[1:]
+        bars = [bar for x, bar in zip(own[1:], bars, strict=True) if is_float(x)]
+        terms = [
+            np.tensordot(bar, slope, np.ndim(bar))
+            for bar, slope in zip(bars, slopes, strict=True)
+            if not isinstance(bar, AbstractZero)
+        ]
+        if not terms:
+            return (NoTangent(),) * (len(captured) + 1)
+        xbars = parts_of_row(sum(terms[1:], terms[0]), only(list(captured), jet.moving))
+        return NoTangent(), *spread(xbars, jet.moving)
+
+    return own, jet_pullback
+
+
+# ---- lowering -----------------------------------------------------------------------------------
+
+
+def lowered_jet(solve: Callable, args: tuple, kwargs: dict) -> Any:
+    """Return ``solve(*args, **kwargs)`` as one step of the recording; None where it is none.
+
+    It is none of many parameters, of other numbers than float64, and where the answer holds
+    objects.
+
+    Raises
+    ------
+    UnsuitedLoopError
+    """
+    builder = LoopBuilder((args, kwargs), name_of(solve))
+    recorder = recorder_of(builder.captured, StepRecorder)
+    if recorder is None:
+        return None
+    moving = tuple(type(x) not in RECORDED for x in builder.captured)
+    xs = only(builder.captured, moving)
+    if size_of(xs) > SLOPES_COLUMNS or any(dtype_of(x) != np.float64 for x in xs):
+        return None
+    jet = AnswerJet(builder, lambda given: solve(*given[0], **given[1]), moving, [])
+    try:
+        with recorder.unwatched():
+            (jet.derived() if xs else jet).probe(plain(builder.captured))
+    except UnsuitedLoopError:
+        raise
+    except Exception:  # if it is the user's own, it comes again as the call is recorded
+        return None
+    if any(dtype_of(x) != np.float64 for x in floats_in(jet.structures[0].leaves)):
+        return None
+    number, *leaves = jet(*builder.captured)
+    return jet.structures[number].filled(leaves)

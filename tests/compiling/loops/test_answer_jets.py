@@ -1,0 +1,191 @@
+"""Solvers that decide by last bits, in a recording: one step, which calls SciPy in each replay."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chainrules as cr
+
+pytest.importorskip("llvmlite")
+pytest.importorskip("scipy")
+from cached import recordings
+from scipy.interpolate import CubicSpline
+
+import chainrules.scipy
+
+ours = chainrules.scipy.integrate
+P = np.array([0.8, 0.5])
+TIMES = np.linspace(0.0, 3.0, 5)
+FOOD = CubicSpline(np.linspace(0.0, 3.0, 5), [1.0, 1.1, 0.9, 1.0, 1.2])
+
+
+def prey(t, y, p, food=1.0):
+    met = 0.1 * y[0] * y[1]
+    return np.stack([p[0] * food * y[0] - met, 0.5 * met - p[1] * y[1]])
+
+
+def fed(t, y, p):
+    return prey(t, y, p, float(FOOD(t)))
+
+
+def slopes(t, y, p):
+    return np.array([[p[0] - 0.1 * y[1], -0.1 * y[0]], [0.05 * y[1], 0.05 * y[0] - p[1]]])
+
+
+def crossing(t, y, p):
+    return y[0] - 12.0
+
+
+def by_ivp(f=prey, **options):
+    options = {"t_eval": TIMES} | options
+
+    def of(p):
+        y0 = np.stack([10.0, 5.0 * p[1]])
+        return ours.solve_ivp(f, (0.0, 3.0), y0, args=(p,), **options).y / 10
+
+    return of
+
+
+PROGRAMS = {
+    "BDF": by_ivp(method="BDF"),
+    "BDF, mesh": by_ivp(method="BDF", t_eval=None),
+    "Radau": by_ivp(method="Radau", rtol=1e-6),
+    "Radau, jac": by_ivp(method="Radau", jac=slopes),
+    "LSODA": by_ivp(method="LSODA"),
+    "events": by_ivp(events=crossing),
+    "spline": by_ivp(fed),
+    "backward": lambda p: (
+        ours.solve_ivp(lambda t, y: prey(t, y, p), (3.0, 0.0), [10.0, 5.0], t_eval=TIMES[::-1]).y
+    ),
+    "odeint": lambda p: ours.odeint(lambda y, t: -p * y * y, np.stack([1.0, 2.0 * p[0]]), TIMES),
+    "weight": lambda p: ours.quad(
+        lambda x: np.exp(-p[0] * x * x) * p[1], 0.0, 2.0, weight="cos", wvar=3.0
+    )[0],
+    "quad_vec": lambda p: ours.quad_vec(lambda x: np.exp(-p * x) * np.cos(p[1] * x), 0.0, 2.0)[0],
+}
+DERIVED = {
+    "value": lambda f: lambda p: f(p),
+    "grad": lambda f: cr.grad(lambda p: np.sum(np.sin(f(p)))),
+    "jvp": lambda f: lambda p: cr.jvp(f, (p,), (p[::-1],))[1],
+    "hessian": lambda f: cr.hessian(lambda p: np.sum(np.sin(f(p)))),
+    "hvp": lambda f: lambda p: cr.hvp(lambda p: np.sum(np.sin(f(p))), (p,), (p[::-1],)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("transform", DERIVED)
+def test_replays_are_as_without_compile(name, transform):
+    d = DERIVED[transform](PROGRAMS[name])
+    compiled = cr.compile(d, fallback="error")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for k in range(4):
+            p = P * (1 + 0.002 * k)
+            np.testing.assert_allclose(compiled(p), d(p), rtol=1e-12, atol=1e-13)
+    assert recordings(compiled) <= (4 if name == "BDF, mesh" else 1)
+
+
+@given(
+    name=st.sampled_from(sorted(set(PROGRAMS) - {"Radau, jac", "LSODA"})),
+    by=st.sampled_from(["grad", "jacrev", "jvp"]),
+    shift=st.floats(0.9, 1.1),
+    other=st.floats(0.5, 1.5),
+)
+def test_parts_that_stay_have_no_derivative(name, by, shift, other):
+    """Arguments beside those that are differentiated are given to the solver as they are."""
+    f = PROGRAMS[name]
+
+    def loss(a, b, n):
+        y = f(np.stack([a * 0.8, b * 0.5]))
+        return np.sum(np.cos(y) * b) * n
+
+    d = {
+        "grad": cr.grad(loss),
+        "jacrev": cr.jacrev(loss, argnums=(0, 1)),
+        "jvp": lambda a, b, n: cr.jvp(lambda b: loss(a, b, n), (b,), (1.0,))[1],
+    }[by]
+    compiled = cr.compile(d, fallback="error")
+    for a, b, n in ((1.0, other, 2), (shift, other, 2), (shift, 1.0, 3)):
+        np.testing.assert_allclose(compiled(a, b, n), d(a, b, n), rtol=1e-12, atol=1e-13)
+
+
+def test_answers_of_other_structures():
+    def f(p):
+        answer = ours.solve_ivp(prey, (0.0, 3.0), [10.0, 5.0], args=(p,), events=crossing)
+        times = answer.t_events[0]
+        return times[0] if len(times) else answer.y[0, -1]
+
+    compiled = cr.compile(cr.grad(f), fallback="error")
+    for a in (0.8, 0.2, 0.81, 0.21):
+        p = np.array([a, 0.5])
+        np.testing.assert_allclose(compiled(p), cr.grad(f)(p), rtol=1e-12)
+
+
+def test_fields_are_scipys():
+    def fields(p):
+        answer = ours.solve_ivp(prey, (0.0, 3.0), [10.0, 5.0], "BDF", TIMES, args=(p,))
+        return answer.t, answer.nfev, answer.njev, answer.success, answer.message, answer.sol
+
+    compiled = cr.compile(fields, fallback="error")
+    for k in range(3):
+        for found, own in zip(compiled(P * (1 + 0.1 * k)), fields(P * (1 + 0.1 * k)), strict=True):
+            assert type(found) is type(own)
+            np.testing.assert_array_equal(found, own)
+
+
+def test_what_a_function_reads_is_read_in_each_replay():
+    rates = {"growth": 1.0}
+
+    def f(p):
+        def rhs(t, y):
+            return prey(t, y, p * rates["growth"])
+
+        return np.sum(ours.solve_ivp(rhs, (0.0, 3.0), [10.0, 5.0], "BDF", TIMES).y)
+
+    compiled = cr.compile(cr.grad(f))
+    for growth in (1.0, 1.0, 1.2, 0.9):
+        rates["growth"] = growth
+        np.testing.assert_allclose(compiled(P), cr.grad(f)(P), rtol=1e-12)
+
+
+def test_errors_of_the_users_function_are_its_own():
+    def f(p):
+        def rhs(t, y):
+            if p[0] > 1.0:
+                raise ArithmeticError("too fast")
+            return prey(t, y, p)
+
+        return np.sum(ours.solve_ivp(rhs, (0.0, 3.0), [10.0, 5.0], "BDF", TIMES).y)
+
+    compiled = cr.compile(cr.grad(f))
+    for a in (0.8, 1.2, 0.7, 1.3):
+        p = np.array([a, 0.5])
+        if a > 1.0:
+            with pytest.raises(ArithmeticError, match="too fast"):
+                compiled(p)
+        else:
+            np.testing.assert_allclose(compiled(p), cr.grad(f)(p), rtol=1e-12)
+
+
+def test_many_parameters():
+    def f(p):
+        def rhs(t, y):
+            return -np.sum(p) / 40 * y + p[:3]
+
+        return np.sum(ours.solve_ivp(rhs, (0.0, 1.0), p[:3], "BDF", [0.5, 1.0]).y)
+
+    compiled, p = cr.compile(cr.grad(f)), np.linspace(0.5, 1.5, 40)
+    for k in range(2):
+        np.testing.assert_allclose(compiled(p + k), cr.grad(f)(p + k), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::chainrules.BatchWarning")
+def test_batches():
+    f = cr.vmap(cr.grad(lambda p: np.sum(PROGRAMS["BDF"](p))))
+    compiled = cr.compile(f)
+    for k in range(3):
+        ps = np.stack([P, P * 1.1, P * 0.9]) * (1 + 0.01 * k)
+        np.testing.assert_allclose(compiled(ps), f(ps), rtol=1e-12)

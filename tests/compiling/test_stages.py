@@ -41,7 +41,7 @@ def test_recorded_steps_have_the_users_line_and_a_form():
         "recorded:",
         "  v0 = input : float",
         f"  v1 = gt(v0, 0.5) : bool # test_stages.py:{start}",
-        f"  guard(v1, bool was True) # test_stages.py:{start}",
+        f"  guard(v1, bool is True) # test_stages.py:{start}",
         f"  v2 = sin(v0) : float64 # test_stages.py:{start}",
         f"  v3 = mul(v2, 2.0) : float64 # test_stages.py:{start}",
         "  return v3",
@@ -70,7 +70,7 @@ def test_kept_arguments_are_copies():
     c, x = cr.compile(lambda x: x * 2.0 if x[0] > 0 else x), np.ones(3)
     c(x)
     x[:] = -1.0
-    assert "guard(v2, bool was True)" in str(cr.explain(c, stage="recorded"))
+    assert "guard(v2, bool is True)" in str(cr.explain(c, stage="recorded"))
 
 
 @native

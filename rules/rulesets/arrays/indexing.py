@@ -109,7 +109,7 @@ def is_integer(part):
 
 def places(shape, index):
     """Return where in the flat array of ``shape`` the entries are that ``index`` reads."""
-    return np.arange(math.prod(shape)).reshape(shape)[index]
+    return getitem(np.arange(math.prod(shape)).reshape(shape), index)
 
 
 def scatter_block(x, shape, dtype, index):
@@ -130,8 +130,8 @@ def scatter_block(x, shape, dtype, index):
 
 def scatter_pattern(x, shape, dtype, index):
     size = math.prod(shape)
-    places = np.broadcast_to(np.arange(size).reshape(shape)[index], x.shape)
-    return Pattern(shape, matrix(places, np.arange(x.size), (size, x.size)) @ x.rows)
+    at = np.broadcast_to(places(shape, index), x.shape)
+    return Pattern(shape, matrix(at, np.arange(x.size), (size, x.size)) @ x.rows)
 
 
 @linear_rule(scatter, block=scatter_block, pattern=scatter_pattern)

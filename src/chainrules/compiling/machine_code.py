@@ -29,7 +29,7 @@ def natively(recorder: Recorder, output: Any, threads: int = 1) -> Any:
             reasons.append(str(error))
         except Exception as error:  # a step with options that its lowering does not know
             reasons.append(repr(error))
-    recorder.not_native = "; ".join(reasons)
+    recorder.not_native = "; ".join(dict.fromkeys(reasons))
     return None
 
 

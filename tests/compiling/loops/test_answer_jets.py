@@ -189,3 +189,34 @@ def test_batches():
     for k in range(3):
         ps = np.stack([P, P * 1.1, P * 0.9]) * (1 + 0.01 * k)
         np.testing.assert_allclose(compiled(ps), f(ps), rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "BDF"])
+@pytest.mark.parametrize("transform", ["hessian", "hvp"])
+def test_second_derivatives_of_solutions_are_recorded_once(method, transform):
+    d = DERIVED[transform](by_ivp(method=method))
+    compiled = cr.compile(d, fallback="error")
+    for k in range(4):
+        p = P * (1 + 0.01 * k)
+        np.testing.assert_allclose(compiled(p), d(p), rtol=1e-9)
+    assert recordings(compiled) == 1
+
+
+def test_beside_loops_that_are_unrolled():
+    """What a loop writes down is no step of it; a solver beside it is one all the same."""
+
+    def f(p):
+        seen = []
+        cr.loop(3, lambda x: (seen.append(1), x * p[0])[1], p[1])
+        return np.sum(PROGRAMS["BDF"](p)) * len(seen)
+
+    compiled = cr.compile(cr.grad(f))
+    for k in range(3):
+        p = P * (1 + 0.01 * k)
+        np.testing.assert_allclose(compiled(p), cr.grad(f)(p), rtol=1e-12)
+    assert recordings(compiled) == 1
+
+
+def test_strong_zeros():
+    f = cr.compile(lambda p: cr.grad(lambda p: np.sum(PROGRAMS["BDF"](p)), zero="strong")(p))
+    np.testing.assert_allclose(f(P), cr.grad(lambda p: np.sum(PROGRAMS["BDF"](p)))(P), rtol=1e-12)

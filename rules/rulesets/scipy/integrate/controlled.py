@@ -165,9 +165,9 @@ class Control:
 
     def rests(self, found, span):
         """Say what ``meshes.rests`` does of the steps that the loop took."""
-        count, (_, _, last, _, _), (_, hs, _, ys, _) = found
+        count, (_, _, last, _, _), (_, hs, _, ys, _) = stop_gradient(found)
         done = (np.arange(len(hs)) < count)[:, None]
-        states = stop_gradient(np.where(done, ys, last))
+        states = np.where(done, ys, last)
         size = np.maximum(np.max(np.abs(states), axis=0), np.abs(last))
         moved = np.maximum(np.max(states, axis=0), last) - np.minimum(np.min(states, axis=0), last)
         longest = np.max(np.where(done[:, 0], hs, 0.0))

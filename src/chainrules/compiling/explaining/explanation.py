@@ -1,5 +1,6 @@
 """Public function ``cr.explain``: of a compiled function, of a call, or of a pullback."""
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ from ...rules.refusals.table import refusal
 from ...rules.tracing.stop import value
 from ..compiled import Compiled
 from .explained_call import of_call
-from .report import LINES_SHOWN, Explanation
+from .guards import seen_by
+from .report import RECORDINGS_SHOWN, Explanation
 from .times import times_of
 
 
@@ -100,21 +102,18 @@ def _of_compiled(compiled: Compiled) -> str:
         lines.append(f"arguments {_arguments(key)}")
         if kind.reason:
             lines.append(f"  not compiled: {kind.reason}")
-        ways = [(kind.root, "")]
-        while ways:
-            recording, where = ways.pop(0)
-            if recording is None:
-                continue
-            lines.append(f"  recording{where}: replayed {recording.replayed} times")
+        recordings = list(kind.all_recordings())
+        for recording in recordings[:RECORDINGS_SHOWN]:
+            lines.append(f"  recording: replayed {recording.replayed} times")
             lines += [f"    {line}" for line in recording.how]
-            looks = [str(look) for look in recording.looks]
-            lines += [f"    looked at in {look}" for look in looks[:LINES_SHOWN]]
-            if len(looks) > LINES_SHOWN:
-                lines.append(f"    and {len(looks) - LINES_SHOWN} more")
-            for (at, seen), other in recording.others.items():
-                line = recording.looks[at].line
-                lines.append(f"    {line}: {_seen(seen)} leads to another recording")
-                ways.append((other, f" where {line} sees {_seen(seen)}"))
+            guards = collections.Counter((x.line, seen_by(x)) for x in recording.looks)
+            for (line, text), n in guards.items():
+                lines.append(f"    guard in {line}: {text}{f', {n} times' if n > 1 else ''}")
+            others = [recording.looks[at]._replace(seen=seen) for at, seen in recording.others]
+            for line, text in dict.fromkeys((x.line, seen_by(x)) for x in others):
+                lines.append(f"    another recording where {line} sees: {text}")
+        if len(recordings) > RECORDINGS_SHOWN:
+            lines.append(f"  and {len(recordings) - RECORDINGS_SHOWN} more recordings")
     return "\n".join(lines)
 
 
@@ -138,10 +137,6 @@ def _of_stage(f: Callable, args: tuple, kwargs: dict, stage: str) -> str:
                 text = of_arguments(f.f, *recording.example, stage, f.frozen, f.threads)
             texts.append(f"{given}\n{text}")
     return "\n\n".join(texts)
-
-
-def _seen(seen: Any) -> str:
-    return repr(seen[-1]) if isinstance(seen, tuple) and len(seen) == 2 else "something else"
 
 
 def _arguments(key: Any) -> str:

@@ -11,6 +11,7 @@ from ..ir.printing import shown
 from .page import hot_of, page_of
 
 LINES_SHOWN = 40  # lines that a text shows
+RECORDINGS_SHOWN = 4
 
 TIME_TITLE = "where the time went:"
 

@@ -29,6 +29,7 @@ from ..record.cache_key import signature
 from ..record.recorder import Recorder
 from ..record.recording import record
 from ..record.state.captured_state import Captured
+from .guards import seen_by
 
 STAGES = ("recorded", "factored", "grouped", "scheduled", "scalarized", "source", "llvm")
 _NATIVE = ("builtin_function_or_method", "InPieces")  # types of native functions
@@ -211,7 +212,7 @@ class StagedProgram:
 
 
 def _guard(look: Look) -> PrintedLine:
-    seen = str(look).rpartition(": ")[2]
+    seen = seen_by(look)
     return PrintedLine("", "guard", (f"v{look.position}", seen), "", look.line)
 
 

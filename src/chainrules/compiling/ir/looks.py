@@ -53,11 +53,6 @@ class Look(NamedTuple):
         """Return what this look sees of ``x``, to be compared with ``seen``."""
         return bits(x if self.kind == "value" else self.convert(x))
 
-    def __str__(self) -> str:
-        seen = self.seen[-1] if isinstance(self.seen, tuple) and len(self.seen) == 2 else self.seen
-        text = f"{self.kind} was {seen!r}" if self.kind != "value" else "its value"
-        return f"{self.line}: {text}"
-
 
 def bits(x: Any) -> Hashable:
     """Return what two values share only where they are the same: type, shape and every bit.

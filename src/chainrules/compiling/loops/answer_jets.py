@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...config import RuleConfig
+from ...config import RuleConfig, StrongZeros
 from ...config.thresholds import SLOPES_COLUMNS
 from ...rules import (
     AbstractZero,
@@ -23,15 +23,16 @@ from ...rules import (
     frule,
     instances,
     jacobian_via_ad,
+    levels_of,
     name_of,
     rrule,
     shape_of,
     unthunk,
 )
 from ..ir.looks import UnsuitedLoopError
-from ..record.recording import StepRecorder
+from ..record.recording import UnrollingRecorder
 from .answers import AnswerStructure
-from .derivatives import FORWARD, Mask, moved_by, parts_of_tangent, refuse_strong, spread
+from .derivatives import FORWARD, Mask, moved_by, parts_of_tangent, spread
 from .layout import RECORDED, plain
 from .loop_lowering import LoopBuilder, recorder_of
 from .native_loop import OwnStep
@@ -160,7 +161,6 @@ def parts_of_row(row: Any, xs: list) -> list:
 
 @frule.register(instances(AnswerJet))
 def jet_frule(config: RuleConfig, tangents: tuple, jet: AnswerJet, *captured: Any) -> tuple:
-    refuse_strong(config)
     row = row_of(moved_by(list(captured), list(map(unthunk, tangents[1:])), jet.moving))
     (number, *leaves), slopes = jet.with_slopes(captured)
     along = iter([slope @ row for slope in slopes])
@@ -170,7 +170,6 @@ def jet_frule(config: RuleConfig, tangents: tuple, jet: AnswerJet, *captured: An
 
 @rrule.register(instances(AnswerJet))
 def jet_rrule(config: RuleConfig, jet: AnswerJet, *captured: Any) -> tuple[tuple, Callable]:
-    refuse_strong(config)
     own, slopes = jet.with_slopes(captured)
 
     def jet_pullback(ybar: Any) -> tuple:
@@ -195,16 +194,17 @@ def jet_rrule(config: RuleConfig, jet: AnswerJet, *captured: Any) -> tuple[tuple
 def lowered_jet(solve: Callable, args: tuple, kwargs: dict) -> Any:
     """Return ``solve(*args, **kwargs)`` as one step of the recording; None where it is none.
 
-    It is none of many parameters, of other numbers than float64, and where the answer holds
-    objects.
+    It is none of many parameters, of other numbers than float64, where zeros are strong, and where
+    the answer holds objects.
 
     Raises
     ------
     UnsuitedLoopError
     """
     builder = LoopBuilder((args, kwargs), name_of(solve))
-    recorder = recorder_of(builder.captured, StepRecorder)
-    if recorder is None:
+    recorder = recorder_of(builder.captured, UnrollingRecorder)
+    configs = [getattr(level, "config", None) for level in levels_of(*builder.captured)]
+    if recorder is None or any(isinstance(config, StrongZeros) for config in configs):
         return None
     moving = tuple(type(x) not in RECORDED for x in builder.captured)
     xs = only(builder.captured, moving)

@@ -60,6 +60,15 @@ PROGRAMS = {
     "backward": lambda p: (
         ours.solve_ivp(lambda t, y: prey(t, y, p), (3.0, 0.0), [10.0, 5.0], t_eval=TIMES[::-1]).y
     ),
+    "dense": lambda p: ours.solve_ivp(
+        prey, (0.0, 3.0), np.stack([10.0, 5.0 * p[1]]), args=(p,), dense_output=True
+    ).sol(TIMES * p[0]),
+    "boundary": lambda p: ours.solve_bvp(
+        lambda x, y: np.vstack([y[1], -p[0] * y[0]]),
+        lambda a, b: np.stack([a[0] - p[1], b[0]]),
+        TIMES,
+        np.full((2, 5), 0.1),
+    ).sol(TIMES[:3]),
     "odeint": lambda p: ours.odeint(lambda y, t: -p * y * y, np.stack([1.0, 2.0 * p[0]]), TIMES),
     "weight": lambda p: ours.quad(
         lambda x: np.exp(-p[0] * x * x) * p[1], 0.0, 2.0, weight="cos", wvar=3.0
@@ -75,7 +84,7 @@ DERIVED = {
 }
 
 
-SOME = {"BDF", "events", "quad_vec"}
+SOME = {"BDF", "dense", "quad_vec"}
 CASES = [
     pytest.param(name, by, marks=() if name in SOME else pytest.mark.slow)
     for name in PROGRAMS
@@ -92,7 +101,7 @@ def test_replays_are_as_without_compile(name, transform):
         for k in range(4):
             p = P * (1 + 0.002 * k)
             np.testing.assert_allclose(compiled(p), d(p), rtol=1e-12, atol=1e-13)
-    assert recordings(compiled) <= (4 if name == "BDF, mesh" else 1)
+    assert recordings(compiled) <= (4 if name in ("BDF, mesh", "boundary") else 1)
 
 
 @pytest.mark.slow
@@ -143,6 +152,45 @@ def test_fields_are_scipys():
         for found, own in zip(compiled(P * (1 + 0.1 * k)), fields(P * (1 + 0.1 * k)), strict=True):
             assert type(found) is type(own)
             np.testing.assert_array_equal(found, own)
+
+
+def test_fields_and_solution_of_one_answer():
+    def both(p):
+        answer = ours.solve_ivp(prey, (0.0, 3.0), [10.0, 5.0], args=(p,), dense_output=True)
+        assert "y" in answer
+        assert set(answer.keys()) >= {"t", "y", "sol", "nfev"}
+        return answer.y[:, -1] - answer.sol(3.0), answer.t, answer.nfev
+
+    compiled = cr.compile(both, fallback="error")
+    for k in range(3):
+        for found, own in zip(compiled(P * (1 + 0.002 * k)), both(P * (1 + 0.002 * k))):
+            np.testing.assert_allclose(found, own, atol=1e-12)
+
+
+def test_what_is_no_step_is_evaluated_as_it_is():
+    """A method of a dense output, and values at many times that are differentiated."""
+
+    def slope(p):
+        x, y = np.linspace(0.0, 1.0, 5), np.zeros((2, 5))
+        answer = ours.solve_bvp(
+            lambda x, y: np.vstack([y[1], -p[0] * y[0]]),
+            lambda a, b: np.stack([a[0] - p[1], b[0]]),
+            x,
+            y,
+        )
+        return np.sum(answer.sol.derivative()(0.5))
+
+    def at_many(p):
+        answer = ours.solve_ivp(prey, (0.0, 3.0), [10.0, 5.0], args=(p,), dense_output=True)
+        return np.sum(answer.sol(p[0] * np.linspace(0.0, 3.0, 40)))
+
+    for f in (slope, at_many):
+        compiled = cr.compile(cr.grad(f))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cr.CompileWarning)
+            for k in range(2):
+                p = P * (1 + 0.1 * k)
+                np.testing.assert_allclose(compiled(p), cr.grad(f)(p), rtol=1e-9)
 
 
 def test_what_a_function_reads_is_read_in_each_replay():

@@ -17,7 +17,7 @@ from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
 from .events import ORDERS
-from .integrands import as_array, plainly, rebuilt, settling
+from .integrands import as_array, plainly, rebuilt, settling, solved_in_one_step
 
 
 @primitive
@@ -110,6 +110,9 @@ def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **option
             f"scipy.integrate.solve_bvp with a singular term S has no derivative, in {line}.\n"
             "  begin a little beside the singular point, with the condition of the series there"
         )
+    given = fun, bc, x, y, p, S, fun_jac, bc_jac
+    if (answer := solved_in_one_step(solve_bvp, *given, **options)) is not None:
+        return answer
     has_p = p is not None
 
     def run(known, level):
@@ -135,7 +138,7 @@ def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **option
     equations = Collocation(*with_parameters(fun, bc, has_p), mesh, own.y.shape)
     for _ in range(ORDERS):
         u = u - solved(equations.residual(u), factors=factors)
-    return answer(own, equations, u)
+    return with_derivatives(own, equations, u)
 
 
 def factored(jacobian, line):
@@ -148,7 +151,7 @@ def factored(jacobian, line):
         ) from error
 
 
-def answer(own, equations, u):
+def with_derivatives(own, equations, u):
     """Return SciPy's answer with derivatives."""
     result = type(own)(own)
     y, p = equations.apart(u)

@@ -32,7 +32,7 @@ from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .controlled import controlled
 from .events import traced_events
-from .integrands import as_array, in_one_step, plainly, rebuilt, settling
+from .integrands import as_array, in_one_step, plainly, rebuilt, settling, solved_in_one_step
 from .log import logged, mesh_of, solved_by
 from .march import StepPlan
 from .meshes import another_solution, beside_a_tangent
@@ -181,7 +181,8 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
         if answer is not None:
             return answer
     given = fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args
-    if not dense_output and (answer := in_one_step(solve_ivp, *given, **options)) is not None:
+    to_solve = solved_in_one_step if dense_output else in_one_step
+    if (answer := to_solve(solve_ivp, *given, **options)) is not None:
         return answer
     constants = {name: value(x) for name, x in options.items()}
     solved = isinstance(cls, type) and issubclass(cls, integrate.OdeSolver)

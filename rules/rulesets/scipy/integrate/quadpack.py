@@ -164,17 +164,21 @@ class Nodes(WeightedSum):
             raise ValueError("an evaluation that belongs to no interval")
         x = np.reshape(x, (-1, each))
         order = np.argsort(x, axis=1, kind="stable")
-        # The middle one of its nodes tells an interval, in whatever order QUADPACK keeps them.
-        middles = x[np.arange(len(x)), order[:, each // 2]]
-        centers = (self.begin + self.end) / 2
-        near = np.abs(middles - centers[:, None]) <= 1e-6 * np.abs(self.end - self.begin)[:, None]
-        if not np.all(np.count_nonzero(near, axis=1) == 1):
-            raise ValueError("an interval without nodes")
-        groups = np.argmax(near, axis=1)
+        groups = self.groups(x, order) if len(x) > 1 or len(self.halves) > 1 else np.zeros(1, int)
         used = order[groups] + each * groups[:, None]
         if self.both:  # t and -t, one after the other
             used = np.reshape(used, (len(used), 15, 2))
         self.use(used, factors[used])
+
+    def groups(self, x, order):
+        """Return which evaluations are those of each interval, for the nodes ``x`` in groups."""
+        # The middle one of its nodes tells an interval, in whatever order QUADPACK keeps them.
+        middles = x[np.arange(len(x)), order[:, x.shape[1] // 2]]
+        centers = (self.begin + self.end) / 2
+        near = np.abs(middles - centers[:, None]) <= 1e-6 * np.abs(self.end - self.begin)[:, None]
+        if not np.all(np.count_nonzero(near, axis=1) == 1):
+            raise ValueError("an interval without nodes")
+        return np.argmax(near, axis=1)
 
 
 class LastNodes(WeightedSum):
@@ -196,6 +200,22 @@ class LastNodes(WeightedSum):
         self.use(np.arange(len(self.ts)).reshape(ts.shape), factors)
 
 
+class Slopes:
+    """Slopes on nodes, (N, columns), and of each interval the integrals and estimated errors.
+
+    ``kept`` says which intervals have not been halved.
+    """
+
+    def __init__(self, nodes, values):
+        self.nodes, self.values = nodes, values
+        self.found, self.errors = nodes.integrals(value(values))
+        self.kept = np.ones(len(nodes.halves), bool)
+
+    def integrals(self):
+        weights, numbers = self.nodes.within(self.kept)
+        return np.dot(weights, self.values[numbers])
+
+
 def integrals_of_slopes(nodes, slopes, more, ends, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, **_):
     """Return the integrals of ``slopes``, (N, columns), on ``nodes`` and on nodes in between.
 
@@ -204,46 +224,26 @@ def integrals_of_slopes(nodes, slopes, more, ends, epsabs=1.49e-8, epsrel=1.49e-
     themselves, their own derivatives are integrated on these nodes, and the tolerances are lower.
     """
     share = SHARE_OF_MOVING if innermost((slopes,)) is not None else 1.0
-    parts, sums, errors, kept = [], [], [], []
-
-    def take(nodes, slopes):
-        parts.append((nodes, slopes))
-        found = nodes.integrals(value(slopes))
-        sums.append(found[0])
-        errors.append(found[1])
-        kept.append(np.ones(len(nodes.halves), bool))
-
-    take(nodes, slopes)
+    parts = [Slopes(nodes, slopes)]
     while True:
-        whole, error = (
-            sum(np.add.reduce(x[keep]) for x, keep in zip(xs, kept)) for xs in (sums, errors)
-        )
+        whole = sum(np.add.reduce(part.found[part.kept]) for part in parts)
+        error = sum(np.add.reduce(part.errors[part.kept]) for part in parts)
         tolerance = share * np.maximum(epsabs, epsrel * np.abs(whole))
         if (error <= tolerance).all():
-            break
-        count = sum(map(np.count_nonzero, kept))
-        halves = [
-            keep & (error > tolerance / (2 * count)).any(axis=1)
-            for error, keep in zip(errors, kept)
-        ]
-        if count + sum(map(np.count_nonzero, halves)) > limit or not np.isfinite(error).all():
+            return sum(part.integrals() for part in parts if part.kept.any())
+        count = sum(np.count_nonzero(part.kept) for part in parts)
+        begin, end = [], []
+        for part in parts:
+            half = part.kept & (part.errors > tolerance / (2 * count)).any(axis=1)
+            part.kept &= ~half
+            begin += part.nodes.begin[half].tolist()
+            end += part.nodes.end[half].tolist()
+        if count + len(begin) > limit or not np.isfinite(error).all():
             return None
-        begin, end = (
-            np.concatenate([getattr(nodes, name)[half] for (nodes, _), half in zip(parts, halves)])
-            for name in ("begin", "end")
-        )
-        middle = (begin + end) / 2
+        middle = np.add(begin, end) / 2
         info = {"alist": np.append(begin, middle), "blist": np.append(middle, end)}
-        for keep, half in zip(kept, halves):
-            keep &= ~half
         further = LastNodes(*ends, info | {"last": 2 * len(middle)})
-        take(further, more(further.ts))
-    terms = []
-    for (nodes, slopes), keep in zip(parts, kept):
-        if keep.any():
-            weights, numbers = nodes.within(keep)
-            terms.append(np.dot(weights, slopes[numbers]))
-    return sum(terms[1:], terms[0])
+        parts.append(Slopes(further, more(further.ts)))
 
 
 WITHOUT_NODES = ("weight", "complex_func")
@@ -323,7 +323,7 @@ def by_nodes(build, limits, full_output, options, line):
         if rest:
             warnings.warn(rest[0], integrate.IntegrationWarning, stacklevel=4)
         info, rest = (), ()
-    own = with_values(np.dot(nodes.weights, ys[nodes.numbers]), y)
+    own = y if type(ys) is np.ndarray else with_values(np.dot(nodes.weights, ys[nodes.numbers]), y)
     slopes, moving = columns.parts(slopes)[1], list(build.parameters)
     moved = [k for k in range(2) if is_traced(limits[k]) and np.isfinite(ends[k])]
     if moved:

@@ -191,15 +191,11 @@ def jet_rrule(config: RuleConfig, jet: AnswerJet, *captured: Any) -> tuple[tuple
 # ---- lowering -----------------------------------------------------------------------------------
 
 
-def lowered_jet(solve: Callable, args: tuple, kwargs: dict) -> Any:
-    """Return ``solve(*args, **kwargs)`` as one step of the recording; None where it is none.
+def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any] | None:
+    """Return what makes ``solve(*args, **kwargs)`` a step of the recording; None where it is none.
 
-    It is none of many parameters, of other numbers than float64, where zeros are strong, and where
-    the answer holds objects.
-
-    Raises
-    ------
-    UnsuitedLoopError
+    It is none of many parameters, of other numbers than float64, and where zeros are strong. What
+    is returned gives the answer; or None, where that holds objects or other floats.
     """
     builder = LoopBuilder((args, kwargs), name_of(solve))
     recorder = recorder_of(builder.captured, UnrollingRecorder)
@@ -211,14 +207,18 @@ def lowered_jet(solve: Callable, args: tuple, kwargs: dict) -> Any:
     if size_of(xs) > SLOPES_COLUMNS or any(dtype_of(x) != np.float64 for x in xs):
         return None
     jet = AnswerJet(builder, lambda given: solve(*given[0], **given[1]), moving, [])
-    try:
-        with recorder.unwatched():
-            (jet.derived() if xs else jet).probe(plain(builder.captured))
-    except UnsuitedLoopError:
-        raise
-    except Exception:  # if it is the user's own, it comes again as the call is recorded
-        return None
-    if any(dtype_of(x) != np.float64 for x in floats_in(jet.structures[0].leaves)):
-        return None
-    number, *leaves = jet(*builder.captured)
-    return jet.structures[number].filled(leaves)
+
+    def take() -> Any:
+        try:
+            with recorder.unwatched():
+                (jet.derived() if xs else jet).probe(plain(builder.captured))
+        except UnsuitedLoopError:
+            raise
+        except Exception:  # if it is the user's own, it comes again as the call is recorded
+            return None
+        if any(dtype_of(x) != np.float64 for x in floats_in(jet.structures[0].leaves)):
+            return None
+        number, *leaves = jet(*builder.captured)
+        return jet.structures[number].filled(leaves)
+
+    return take

@@ -362,5 +362,5 @@ def _imported(room: str, name: str) -> Callable[..., Any]:
 lowerings.append(lowered_scan)
 solver_lowerings["quad"] = _imported(".quadratures", "lowered_quad")
 solver_lowerings["answer"] = _imported(".answers", "lowered_answer")
-solver_lowerings["jet"] = _imported(".answer_jets", "lowered_jet")
+solver_lowerings["jet"] = _imported(".answer_jets", "jet_to_take")
 while_lowerings.append(lowered_while)

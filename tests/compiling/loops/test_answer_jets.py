@@ -261,7 +261,7 @@ def test_second_derivatives_of_solutions_are_recorded_once(method, transform):
 
 
 def test_beside_loops_that_are_unrolled():
-    """What a loop writes down is no step of it; a solver beside it is one all the same."""
+    """A solver is a step even where loops are written down round by round."""
 
     def f(p):
         seen = []

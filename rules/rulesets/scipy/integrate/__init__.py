@@ -16,7 +16,6 @@ from . import (
     elementwise,
     initial_values,
     quadrature,
-    random_points,
     samples,
     series,
     several_variables,
@@ -27,7 +26,7 @@ __all__ = ["INSTEAD", "REFUSED", "samples"]
 SOLVER = "the steps are yours to take, and the method keeps them in arrays of its own", "solve_ivp"
 SOLVERS = ("BDF", "DOP853", "LSODA", "RK23", "RK45", "Radau", "complex_ode", "ode")
 INSTEAD: dict[str, Any] = {
-    **quadrature.INSTEAD, **several_variables.INSTEAD, **random_points.INSTEAD,
+    **quadrature.INSTEAD, **several_variables.INSTEAD,
     **initial_values.INSTEAD, **boundary_values.INSTEAD, **elementwise.INSTEAD, **series.INSTEAD,
     **cubature.INSTEAD, **{name: refused(getattr(integrate, name), *SOLVER) for name in SOLVERS},
 }  # fmt: skip

@@ -200,7 +200,7 @@ class LastNodes(WeightedSum):
         self.use(np.arange(len(self.ts)).reshape(ts.shape), factors)
 
 
-class Slopes:
+class SlopesOnNodes:
     """Slopes on nodes, (N, columns), and of each interval the integrals and estimated errors.
 
     ``kept`` says which intervals have not been halved.
@@ -224,7 +224,7 @@ def integrals_of_slopes(nodes, slopes, more, ends, epsabs=1.49e-8, epsrel=1.49e-
     themselves, their own derivatives are integrated on these nodes, and the tolerances are lower.
     """
     share = SHARE_OF_MOVING if innermost((slopes,)) is not None else 1.0
-    parts = [Slopes(nodes, slopes)]
+    parts = [SlopesOnNodes(nodes, slopes)]
     while True:
         whole = sum(np.add.reduce(part.found[part.kept]) for part in parts)
         error = sum(np.add.reduce(part.errors[part.kept]) for part in parts)
@@ -243,7 +243,7 @@ def integrals_of_slopes(nodes, slopes, more, ends, epsabs=1.49e-8, epsrel=1.49e-
         middle = np.add(begin, end) / 2
         info = {"alist": np.append(begin, middle), "blist": np.append(middle, end)}
         further = LastNodes(*ends, info | {"last": 2 * len(middle)})
-        parts.append(Slopes(further, more(further.ts)))
+        parts.append(SlopesOnNodes(further, more(further.ts)))
 
 
 WITHOUT_NODES = ("weight", "complex_func")

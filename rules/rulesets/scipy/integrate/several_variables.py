@@ -1,4 +1,4 @@
-"""Integrals over several variables: nquad and kin by ``quad``, qmc_quad by points that are drawn."""
+"""Integrals over several variables: nquad and kin by ``quad``, qmc_quad by drawn points."""
 
 import functools
 

@@ -43,6 +43,11 @@ class LinearConstraint(optimize.LinearConstraint, metaclass=StandIn):
                 setattr(self, name, np.atleast_1d(array_of(bound)))
 
 
+def parts_of(bounds: Any) -> Any:
+    """Return the lower and the upper bounds of SciPy's ``Bounds``; else what is given."""
+    return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
+
+
 def plain_bounds(bounds: Any) -> Any:
     """Return bounds as SciPy gets them."""
     if isinstance(bounds, optimize.Bounds):

@@ -12,7 +12,7 @@ from ...functions.closures import TakenOut
 from ...functions.equations import singular
 from ...functions.implicit import Watched, config_of, settled
 from .calls import Solved, SolverCall, follows, recorded_answer
-from .constraints import between, plain_bounds
+from .constraints import between, parts_of, plain_bounds
 from .results import Later, TracedResult
 from .stationary import Constraint, half_square, holding, stationary
 
@@ -61,10 +61,6 @@ def least_squares(call: SolverCall) -> Any:
     if loss == "linear" and isinstance(answer.jac, np.ndarray):
         made["jac"] = Later(lambda: jacobian_via_ad(config, lambda x: residual(x, *args), x)[1])
     return TracedResult(answer, **made)
-
-
-def parts_of(bounds: Any) -> Any:
-    return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
 
 
 def leastsq(call: SolverCall) -> Any:

@@ -10,7 +10,7 @@ from .....config import MissingRuleError, user_line
 from .... import gradient_via_ad, jacobian_via_ad, with_values
 from ...functions.implicit import Watched, settled
 from .calls import Solved, SolverCall, follows, plain_part
-from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, plain_bounds
+from .constraints import Bounds, Conditions, LinearConstraint, bounds_of, parts_of, plain_bounds
 from .results import Later, TracedResult
 from .stationary import Constraint, stationary
 
@@ -31,7 +31,7 @@ def minimize(call: SolverCall) -> Any:
             parts["constraints"] = instead.pop("constraints", ())
         instead["minimizer_kwargs"] = parts
     inner = minimizer.get("args", ())
-    solved = Solved(call, name, (_both_bounds(bounds), minimizer), **instead)
+    solved = Solved(call, name, (parts_of(bounds), minimizer), **instead)
     config = solved.config or conditions.config
     if config is None:
         return solved.answer
@@ -46,10 +46,6 @@ def minimize(call: SolverCall) -> Any:
     return traced_result(
         solved.answer, first_of(solved.f) if pair else solved.f, args, config, held
     )
-
-
-def _both_bounds(bounds: Any) -> Any:
-    return (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
 
 
 def _integers_held(integrality: Any, x: Any) -> tuple[Constraint, ...]:
@@ -144,7 +140,7 @@ def older(call: SolverCall) -> Any:
     """``fmin`` and its kin: ``x``, or a tuple that begins with ``x`` and the minimum."""
     name = "f" if call.own.__name__ in ("fmin_bfgs", "fmin_cg", "fmin_ncg") else "func"
     bounds = call.get("bounds") or None
-    solved = Solved(call, name, _both_bounds(bounds))
+    solved = Solved(call, name, parts_of(bounds))
     answer = solved.answer
     if not solved.traced:
         return answer

@@ -46,7 +46,7 @@ mathematics, and what decides how exact a result is
     rules/rulesets/scipy/integrate/initial_values.py: FAR
     rules/rulesets/scipy/integrate/meshes.py: PART MOTION RESOLVED TIGHTEST
     rules/rulesets/scipy/integrate/refined.py: ROUNDING
-    rules/rulesets/scipy/integrate/runge_kutta.py: SAME
+    rules/rulesets/scipy/integrate/march.py: SAME
     rules/rulesets/scipy/integrate/series.py: TERMS FIRST_LEVEL LAST_LEVEL
     rules/rulesets/scipy/linalg/equations.py: DIRECT_BELOW
     rules/rulesets/scipy/linalg/exponential.py: UNSQUARED MOST_SQUARED

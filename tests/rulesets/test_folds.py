@@ -375,17 +375,10 @@ def changed_array_in_a_dict(x):
     return y
 
 
-def changed_number_at_which_the_value_is_the_same(x):
-    factor = 1.0
-    y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
-    factor = 2.0
-    return y
-
-
 def changed_array_at_which_the_value_is_the_same(x):
     factor = np.ones(3)
     y = cr.checkpoint(lambda x: np.sum((x - cr.value(x)) * factor))(x)
-    factor = 2 * factor
+    factor *= 2
     return y
 
 
@@ -411,7 +404,6 @@ def counting(x):
         (changed_global, "an array or a number that summed_with_a_global captures"),
         (changed_array_of_a_helper, "captures has been changed"),
         (changed_array_in_a_dict, "captures has been changed"),
-        (changed_number_at_which_the_value_is_the_same, "captures has been changed"),
         (changed_array_at_which_the_value_is_the_same, "captures has been changed"),
         (random_numbers, "gave another value when it was evaluated again"),
         (counting, "layer, evaluated in .* by cr.checkpoint or .*, gave another value"),

@@ -4,7 +4,6 @@ The derivative is that of the second evaluation, so this one must be a repetitio
 It is given the same arguments, and what it reads besides is compared, as is its value.
 """
 
-import contextlib
 import functools
 import hashlib
 import types
@@ -34,6 +33,7 @@ from ... import (
     rrule,
     value,
 )
+from ...signatures import content_of
 from .closures import Lifted, lifted
 from .sequences import copied, held, released, released_call
 
@@ -181,12 +181,14 @@ def captured(f: Any) -> tuple[list, list]:
     """Return the numbers and arrays in variables that ``f`` reads, and the arrays in objects there.
 
     A number in an object or in a list may well count or log what is done, which is nothing to
-    ``f``, and what is added to a list is no change of what was in it.
+    ``f``, and what is added to a list is no change of what was in it. A variable of a closure that
+    is lifted is for a second evaluation what it was for the first: of these only arrays count.
     """
     variables: list = []
     arrays: list = []
     # What is lifted is an argument, whatever becomes of the variable.
-    lifted_out = {id(x) for x in f.originals} if isinstance(f, Lifted) else set()
+    kept = isinstance(f, Lifted)
+    lifted_out = {id(x) for x in f.originals} if kept else set()
     seen = set(lifted_out)
     waiting = [function_of(f)]
     while waiting:
@@ -199,7 +201,9 @@ def captured(f: Any) -> tuple[list, list]:
         elif isinstance(x, types.MethodType):
             waiting += [x.__func__, x.__self__]
         elif isinstance(x, types.FunctionType):
-            for variable in variables_of(x):
+            cells = [content_of(cell) for cell in x.__closure__ or ()]
+            waiting += cells if kept else ()
+            for variable in (*(() if kept else cells), *variables_of(x)):
                 is_number = isinstance(variable, NUMBERS) and id(variable) not in lifted_out
                 (variables if is_number else waiting).append(variable)
         elif isinstance(x, ARRAYS):
@@ -215,13 +219,10 @@ NUMBERS = (*ARRAYS, np.generic, float, int, complex)
 
 
 def variables_of(f: types.FunctionType) -> Iterator[Any]:
-    """Yield the values of the variables that ``f`` reads and that are not its own.
+    """Yield the values of defaults and of global variables that ``f`` reads.
 
     Functions of other modules are left out: those of libraries read nothing that changes.
     """
-    for cell in f.__closure__ or ():
-        with contextlib.suppress(ValueError):  # not bound yet
-            yield cell.cell_contents
     yield from f.__defaults__ or ()
     yield from (f.__kwdefaults__ or {}).values()
     codes = [f.__code__]

@@ -5,7 +5,8 @@ levels that they belong to, which record everything that is done with them. ``li
 as a functor whose fields are the captured values, so that they are arguments like others;
 ``TakenOut(x)`` has these values, and builds ``x`` anew with others. Both look into
 variables of closures, defaults, partials, bound methods and containers; what they do not find
-(globals, say) stays where it is, and is recorded there.
+(globals, say) stays where it is, and is recorded there. Variables of closures are as they were when
+the function was taken: one that holds something else by now is a copy's own.
 """
 
 import contextlib
@@ -23,36 +24,35 @@ from ... import (
     Traced,
     all_settled,
     children,
-    frule,
     healed,
     holds_traced,
     innermost,
-    is_primitive,
     is_traced,
     name_of,
-    rrule,
     value,
 )
 from ...containers import Children, registered
 from ...signatures import content_of
 from .places import filled, in_tuples
+from .reachable import Reachable
 
 
 class Lifted:
     """The function ``f`` with ``values`` in place of ``originals``, the values that it captures.
 
     ``f`` is a copy, and so are the objects in it; ``objects`` says of which of the user's.
+    ``graph`` is what is reached from it.
     """
 
-    __slots__ = ("f", "leading", "objects", "originals", "values")
+    __slots__ = ("f", "graph", "objects", "originals", "values")
 
     def __init__(
-        self, f: Any, originals: list, values: list, leading: frozenset, objects: dict[int, Any]
+        self, f: Any, originals: list, values: list, graph: Reachable, objects: dict[int, Any]
     ) -> None:
         self.f = f
         self.originals = originals
         self.values = values
-        self.leading = leading
+        self.graph = graph
         self.objects = objects
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ class Lifted:
 def _children_of_lifted(lifted: Lifted) -> Children:
     def rebuild(parts: list) -> Lifted:
         (values,) = parts
-        return Lifted(lifted.f, lifted.originals, values, lifted.leading, lifted.objects)
+        return Lifted(lifted.f, lifted.originals, values, lifted.graph, lifted.objects)
 
     return Children(("values",), (lifted.values,), rebuild)
 
@@ -72,21 +72,25 @@ registered[Lifted] = _children_of_lifted
 
 
 def lifted(f: Any) -> Any:
-    """Return ``f`` with the traced values that it captures as parts; ``f`` where there is none."""
+    """Return ``f`` with the traced values that it captures as parts.
+
+    It is ``f`` itself where it captures no variables at all, or what a recorder follows by itself.
+    """
     if not isinstance(f, FUNCTIONS):
         return f
     graph = Reachable(f)
     found = [x for x in graph.objects.values() if is_of_an_engine(x)]
     if not found:
-        return f
+        plain = not any(isinstance(x, Traced) for x in graph.objects.values())
+        return Lifted(f, [], [], graph, {}) if plain and graph.cells else f
     # A copy of what leads to them, which does not change when the user's variables do.
-    copies = Copies(found, found, graph.leading_to(found))
+    copies = Copies(found, found, graph.leading_to(found), {})
     try:
         copied = copies.of(f)
     except TypeError:
         return f  # a container refuses to be copied
     objects = {id(made.copy): made.original for made in copies.objects}
-    return Lifted(copied, found, found, Reachable(copied).leading_to(found), objects)
+    return Lifted(copied, found, found, Reachable(copied), objects)
 
 
 class TakenOut:
@@ -100,8 +104,8 @@ class TakenOut:
         self.x = x
         self.found: list = []
         self.parameters: list = []
-        graph = Reachable(x)
-        for part in graph.objects.values():
+        self.graph = Reachable(x)
+        for part in self.graph.objects.values():
             held = part
             if isinstance(part, Traced):
                 held = all_settled(part)
@@ -110,15 +114,24 @@ class TakenOut:
             if isinstance(held, Traced):  # and no array of an adopted module, plain as yet
                 self.found.append(part)
                 self.parameters.append(held)
-        self.leading = graph.leading_to(self.found)
+        self.leading = self.graph.leading_to(self.found)
         places = {id(part): i for i, part in enumerate(self.found)}
         # Where only tuples lead to the values, as in args, nothing has to be copied.
         self.places = in_tuples(x, places, self.leading) if self.found else None
 
+    def is_as_taken(self) -> bool:
+        """Say whether the variables of closures hold what they held."""
+        return not self.graph.moved()
+
     def __call__(self, *values: Any) -> Any:
-        if self.places is not None:
-            return filled(self.x, self.places, list(map(_read_only, values)))
-        return Copies(self.found, list(map(_read_only, values)), self.leading).of(self.x)
+        read = list(map(_read_only, values))
+        moved = self.graph.moved()
+        if self.places is not None and not moved:
+            return filled(self.x, self.places, read)
+        return Copies(self.found, read, self._leading(moved), moved).of(self.x)
+
+    def _leading(self, moved: dict[int, Any]) -> frozenset:
+        return self.graph.leading_to(self.found, moved) if moved else self.leading
 
     def run_plain(self, run: Callable[[Any, Any], Any], name: str) -> Any:
         """Return ``run(x, level)``, for ``x`` with the numbers under its values, for ``name``.
@@ -144,7 +157,9 @@ class TakenOut:
     def run_with(self, values: list, run: Callable[[Any, Any], Any], name: str) -> Any:
         """Return ``run(x, level)``, for ``x`` with these values, of which the level is."""
         what = f"a function that {name} called writes"
-        with given_others(self.x, self.found, values, self.leading, {}, what) as x:
+        moved = self.graph.moved()
+        leading = self._leading(moved)
+        with given_others(self.x, self.found, values, leading, {}, what, moved) as x:
             return run(x, innermost(values))
 
     def aside(self, f: Callable, *args: Any) -> Any:
@@ -160,66 +175,6 @@ def is_of_an_engine(x: Any) -> bool:
     return isinstance(x, Traced) and isinstance(x.at_level, Engine)
 
 
-def has_rules(f: Any) -> bool:
-    """Say whether rules are found by the identity of ``f``, which a copy would not have."""
-    tables = frule, rrule
-    return is_primitive(f) or any(table.methods_of(f) is not None for table in tables)
-
-
-def held_in(x: Any) -> tuple:
-    """Return what a function or a container holds."""
-    if isinstance(x, Traced) or type(x) is np.ndarray:
-        return ()
-    if isinstance(x, types.FunctionType):
-        if has_rules(x):
-            return ()
-        cells = [content_of(cell) for cell in x.__closure__ or ()]
-        return (*cells, *filter(None, (x.__defaults__, x.__kwdefaults__)))
-    if isinstance(x, functools.partial):
-        return x.func, x.args, x.keywords
-    if isinstance(x, types.MethodType):
-        return x.__func__, x.__self__
-    parts = children(x)
-    if parts is not None:
-        return parts.values
-    return tuple(vars(x).values()) if _has_fields(x) else ()
-
-
-def _has_fields(x: Any) -> bool:
-    """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
-    library = type(x).__module__.partition(".")[0]
-    known = library in ("chainrules", "scipy", "numpy") and hasattr(x, "__dict__")
-    return known and not isinstance(x, type | types.ModuleType)
-
-
-class Reachable:
-    """Everything that is reached from ``root``, by its id, and what holds it."""
-
-    def __init__(self, root: Any) -> None:
-        self.objects: dict[int, Any] = {id(root): root}
-        self.holders: dict[int, list[int]] = {id(root): []}
-        waiting = [root]
-        while waiting:
-            x = waiting.pop()
-            for part in held_in(x):
-                if id(part) not in self.objects:
-                    self.objects[id(part)] = part
-                    self.holders[id(part)] = []
-                    waiting.append(part)
-                self.holders[id(part)].append(id(x))
-
-    def leading_to(self, found: list) -> frozenset:
-        """Return the ids of the objects ``found``, and of those that lead to one of them."""
-        leading: set[int] = set()
-        waiting = list(map(id, found))
-        while waiting:
-            i = waiting.pop()
-            if i not in leading:
-                leading.add(i)
-                waiting += self.holders[i]
-        return frozenset(leading)
-
-
 def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:
     """Give the function that ``f`` stands for: of a ``Lifted``, a copy that captures its values.
 
@@ -231,13 +186,22 @@ def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:
     """
     if not isinstance(f, Lifted):
         return contextlib.nullcontext(f)
-    what = f"{name_of(f.f)} writes"
-    return given_others(f.f, f.originals, f.values, f.leading, f.objects, what)
+    moved = f.graph.moved()
+    if not (f.values or moved):
+        return contextlib.nullcontext(f.f)
+    what, leading = f"{name_of(f.f)} writes", f.graph.leading_to(f.originals, moved)
+    return given_others(f.f, f.originals, f.values, leading, f.objects, what, moved)
 
 
 @contextlib.contextmanager
 def given_others(
-    x: Any, originals: list, values: Any, leading: frozenset, objects: dict, what: str
+    x: Any,
+    originals: list,
+    values: Any,
+    leading: frozenset,
+    objects: dict,
+    what: str,
+    moved: dict[int, Any],
 ) -> Iterator[Any]:
     """Give a copy of ``x`` with other values, which are not written to."""
 
@@ -250,7 +214,7 @@ def given_others(
 
     values = list(map(_read_only, values))
     before = [_number_of(x) for x in values]
-    copies = Copies(originals, values, leading, objects)
+    copies = Copies(originals, values, leading, moved, objects)
     try:
         yield copies.of(x)
     except ValueError as error:
@@ -286,12 +250,21 @@ class Copied(NamedTuple):
 
 
 class Copies:
-    """Copies of functions and containers, with other values in place of ``originals``."""
+    """Copies of functions and containers, with other values in place of ``originals``.
+
+    ``moved`` are variables of closures that are to hold this, by the ids of their cells.
+    """
 
     def __init__(
-        self, originals: list, values: list, leading: frozenset, of_objects: dict | None = None
+        self,
+        originals: list,
+        values: list,
+        leading: frozenset,
+        moved: dict[int, Any],
+        of_objects: dict | None = None,
     ) -> None:
         self.of_values = {id(x): value for x, value in zip(originals, values, strict=True)}
+        self.moved = moved
         self.leading = leading  # the ids of what leads to one of the originals
         self.of_objects = of_objects or {}  # the user's, where a copy is copied again
         self.made: dict[int, Any] = {}
@@ -361,15 +334,18 @@ class Copies:
         copy.__kwdefaults__ = self.of(f.__kwdefaults__)
         for cell, original in zip(cells, f.__closure__ or (), strict=True):
             if cell is not original and content_of(cell) is None:
-                held = cell.cell_contents = self.of(original.cell_contents)
-                self.put.append((lambda cell=cell: (content_of(cell),), (held,)))
+                is_own = id(original) in self.moved
+                content = self.moved[id(original)] if is_own else original.cell_contents
+                held = cell.cell_contents = self.of(content)
+                if self._leads(content):
+                    self.put.append((lambda cell=cell: (content_of(cell),), (held,)))
         return copy
 
     def _cell(self, cell: types.CellType) -> types.CellType:
-        """Return an empty cell in place of one from which the other values are reached."""
+        """Return an empty cell in place of one that is to hold something else."""
         if id(cell) not in self.cells:
-            leads = self._leads(content_of(cell))
-            self.cells[id(cell)] = types.CellType(None) if leads else cell
+            differs = id(cell) in self.moved or self._leads(content_of(cell))
+            self.cells[id(cell)] = types.CellType(None) if differs else cell
         return self.cells[id(cell)]
 
     def give_back(self) -> bool:

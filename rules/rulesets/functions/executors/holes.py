@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....containers import LEAVES
-from ..closures import Copies, Reachable, TakenOut, given_others
+from ..closures import Copies, TakenOut, given_others
+from ..reachable import Reachable
 from .elsewhere import for_reading_only
 
 
@@ -59,13 +60,13 @@ class WithHoles:
         """Return a copy with ``values`` in the holes."""
         if not self.holes:
             return self.x
-        return Copies(self.holes, self._chosen(values), self.leading).of(self.x)
+        return Copies(self.holes, self._chosen(values), self.leading, {}).of(self.x)
 
     def opened(self, values: tuple, what: str) -> contextlib.AbstractContextManager[Callable]:
         """Give such a copy of a function, which must not write to them: see ``closures.opened``."""
         if not self.holes:
             return contextlib.nullcontext(self.x)
-        return given_others(self.x, self.holes, self._chosen(values), self.leading, {}, what)
+        return given_others(self.x, self.holes, self._chosen(values), self.leading, {}, what, {})
 
     def _chosen(self, values: tuple) -> list:
         return [values[hole.number] for hole in self.holes]

@@ -57,11 +57,10 @@ class Differences(StepPlan):
     """
 
     def __init__(self, log, mesh, times, warn):
-        super().__init__(None, mesh, times)
+        super().__init__(None, mesh, times, warn)
         memories = [log[0].before, *(step.after for step in log)]
         self.orders, self.sizes = [m[0] for m in memories], [m[1] for m in memories]
         self.known = np.array([m[2] for m in memories])
-        self.warn = warn
         h = np.diff(mesh)
         self.c = h / ALPHA[self.orders[:-1]]
         steps = zip(self.orders, self.orders[1:], self.sizes, self.sizes[1:], h.tolist())

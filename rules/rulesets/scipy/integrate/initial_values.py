@@ -95,7 +95,7 @@ def plan_of(method, log, times, warn, everywhere=False):
         else np.stack([step.polynomial(step.end)] * 3)
         for step in log
     ]
-    return StepPlan(Implicit(guesses), mesh, times)
+    return StepPlan(Implicit(guesses), mesh, times, warn)
 
 
 def scipys_own(method):
@@ -271,7 +271,8 @@ def warn_off(name, line, off):
     warnings.warn(
         f"scipy.integrate.{name} in {line}: the solution that the derivative belongs to is off "
         f"by {off:.2g}, which is much more than the tolerances.\n"
-        "  ask for smaller ones; the function must give the same for the same arguments",
+        "  ask for smaller ones; the function must give the same for the same arguments, also when "
+        "it is called once more:\n  what changes, as a field of an object, pass in args",
         RuntimeWarning,
         stacklevel=4,
     )

@@ -19,15 +19,21 @@ from .... import (
     primitive,
     rrule,
     unthunk,
+    value,
 )
 from ...functions.progress import counted
 
+SAME = 1e-7  # how near the same evaluations come to the same slopes and states
+
 
 class StepPlan:
-    """Constants of a solution: the mesh, the method, and the requested times within each step."""
+    """Constants of a solution: the mesh, the method, and the requested times within each step.
 
-    def __init__(self, method, mesh, times):
-        self.method, self.mesh = method, mesh
+    ``warn`` is told how far a step that is taken again ends from where it ended.
+    """
+
+    def __init__(self, method, mesh, times, warn):
+        self.method, self.mesh, self.warn = method, mesh, warn
         forwards = mesh[-1] >= mesh[0]
         inner = mesh[1:-1] if forwards else -mesh[1:-1]
         where = np.searchsorted(inner, times if forwards else np.negative(times), side="left")
@@ -43,6 +49,12 @@ class StepPlan:
 
     def within(self, k, at):
         return at[self.bounds[k] : self.bounds[k + 1]]
+
+    def compare(self, end, again):
+        """Warn where a step, taken again, ended in another state."""
+        off = np.max(np.abs(value(again) - value(end)), initial=0.0)
+        if off > SAME * np.max(np.abs(value(end)), initial=0.0):
+            self.warn(off)
 
 
 def marched(plan, f, y, start, stop, at, *parameters):
@@ -82,7 +94,8 @@ def march_rrule(config: HasReverseMode, march, plan, f, y, start, stop, at, *par
             within = plan.within(k, insidebar) if not isinstance(insidebar, AbstractZero) else ZERO
             within = ZERO if isinstance(within, AbstractZero) or not len(within) else within
             if not (isinstance(ybar, AbstractZero) and isinstance(within, AbstractZero)):
-                pulled = pull_step(config, plan, f, k, nodes[k], times, parameters, ybar, within)
+                ends = nodes[k : k + 2]
+                pulled = pull_step(config, plan, f, k, ends, times, parameters, ybar, within)
                 ybar, tbar, endbar, atbar, *found = pulled
                 startbar = tbar if k == 0 else startbar
                 stopbar = endbar if k == len(plan) - 1 else stopbar
@@ -101,7 +114,7 @@ def row(nodesbar, k):
     return ZERO if isinstance(nodesbar, AbstractZero) else nodesbar[k]
 
 
-def pull_step(config, plan, f, k, y, times, parameters, ybar, withinbar):
+def pull_step(config, plan, f, k, ends, times, parameters, ybar, withinbar):
     """Take step ``k`` again, and pull back through it."""
     start, stop, at = times
 
@@ -111,7 +124,8 @@ def pull_step(config, plan, f, k, y, times, parameters, ybar, withinbar):
 
     t, end = plan.times(k, start, stop)
     within = plan.within(k, at)
-    _, pullback = rrule_via_ad(config, step, y, t, end, within, *parameters)
+    again, pullback = rrule_via_ad(config, step, ends[0], t, end, within, *parameters)
+    plan.compare(ends[1], again[0] if len(within) else again)
     bars = Tangent(tuple, ybar, withinbar) if len(within) else ybar
     return pullback(bars)[1:]
 

@@ -33,11 +33,10 @@ from .... import (
     unthunk,
     value,
 )
-from .march import StepPlan
+from .march import SAME, StepPlan
 from .sensitivities import Columns, sensitivities
 
 FLOATS = {float, np.float64, int}
-SAME = 1e-7  # how near the same evaluations come to the same slopes
 
 
 class Steps(StepPlan):
@@ -48,8 +47,8 @@ class Steps(StepPlan):
     """
 
     def __init__(self, method, mesh, times, warn, everywhere=False):
-        super().__init__(method, mesh, times)
-        self.known, self.warn, self.everywhere = None, warn, everywhere
+        super().__init__(method, mesh, times, warn)
+        self.known, self.everywhere = None, everywhere
         self.moves = False  # whether an end of the span does
         self.numbers, first, count = [], 0, 1
         for k in range(len(self)):

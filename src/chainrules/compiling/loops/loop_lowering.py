@@ -11,7 +11,8 @@ import numpy as np
 from ...config.thresholds import LOOP_NUMBERS, LOOP_ROUNDS, LOOP_SETTLES
 from ...rules import Traced, iterate_leaves, replaced, value
 from ...rules.linear.steps import Slot
-from ...rules.rulesets.functions.closures import Reachable, TakenOut
+from ...rules.rulesets.functions.closures import TakenOut
+from ...rules.rulesets.functions.reachable import Reachable
 from ...rules.rulesets.functions.scan import (
     concatenated,
     lowerings,
@@ -96,7 +97,7 @@ class LoopBuilder:
 
     def with_functions(self, captured: Any, run: Callable) -> Any:
         """Return ``run(functions)``, of the functions with these values in place of theirs."""
-        if not self.captured:
+        if not self.captured and self.taken.is_as_taken():
             return run(self.functions)
         return self.taken.run_with(list(captured), lambda functions, _: run(functions), self.name)
 

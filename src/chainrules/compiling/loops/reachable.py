@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...rules.rulesets.functions.closures import Reachable, held_in
+from ...rules.rulesets.functions.reachable import Reachable, held_in
 from ..ir.looks import bits
 
 

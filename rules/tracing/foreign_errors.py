@@ -133,7 +133,7 @@ _ENTRYWISE = [name for name, part in vars(np).items() if isinstance(part, np.ufu
 _SIGNS = (
     r"object array|dtype\('O'\)|dtype object|type object(?! ')|type 'object'|ObjectDType|"
     "Python object|not supported for the input types|has no callable|does not have an identity|"
-    "not inexact|unsupported data types in input|isn't a view|"
+    "not inexact|unsupported data types in input|data type not supported|isn't a view|"
     rf"'(float|int|complex)' object has no attribute '({'|'.join(_ENTRYWISE)})'"
 )
 # What Python's numbers, of which NumPy's objects are made, have not: NumPy's frames ask for it.

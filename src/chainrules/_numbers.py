@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import Traced, as_dtype, dtype_of, type_under, value
+from .rules import Traced, as_dtype, children, dtype_of, type_under, value
 from .rules.accelerated import numbers
+from .rules.known_classes import built_in
 from .rules.shapes import is_lazy
 from .rules.tracing.classes.stand_ins import StandIn
 
@@ -52,8 +53,11 @@ class _OfBuiltIn(StandIn):
 
 class _Seeing(_OfBuiltIn):
     def __call__(self, x: Any = _NOTHING, /, *more: Any, **options: Any) -> Any:
-        if type(x) in _PLAIN and not options and (not more or type(more[0]) in _PLAIN):
+        plain = type(x) in _PLAIN and not options and (not more or type(more[0]) in _PLAIN)
+        if plain and type(x) is not np.ndarray:
             return self.original(x, *more)  # at once: loops ask at each step
+        if not (more or options):
+            x = _only_entry(x)
         args = () if x is _NOTHING else (x, *more)
         for part in (*args, *options.values()):
             if type(part) not in _PLAIN and isinstance(part, Traced):
@@ -66,6 +70,19 @@ class _Seeing(_OfBuiltIn):
             if type(y) is self.original:
                 return y
         return self.original(*args, **options)
+
+
+def _only_entry(x: Any) -> Any:
+    """Return the traced number in an array of objects or a labelled array; else ``x``."""
+    kind = _type(x)
+    if issubclass(kind, Traced) or not builtins.hasattr(kind, "__float__"):
+        return x
+    if kind is np.ndarray:
+        holds = x.dtype == object
+    else:
+        holds = builtins.hasattr(kind, "item") and children(x) is not None and kind in built_in
+    y = x.item() if holds and x.size == 1 else x
+    return y if isinstance(y, Traced) else x
 
 
 def _number(x: Any, cls: type) -> Any:

@@ -185,10 +185,15 @@ def matrix_power(a, n):
         return np.linalg.matrix_power(value(a), 0)
     if n < 0:
         return np.linalg.matrix_power(np.linalg.inv(a), -n)
-    if n == 1:
-        return a
-    half = np.linalg.matrix_power(a, n // 2)
-    return half @ half @ a if n % 2 else half @ half
+    if n == 3:
+        return a @ a @ a
+    y, power = None, a
+    while n:  # in NumPy's order, to the last bit
+        n, odd = divmod(n, 2)
+        if odd:
+            y = power if y is None else y @ power
+        power = power @ power if n else power
+    return y
 
 
 # ---- determinants ---------------------------------------------------------------------------

@@ -43,6 +43,10 @@ def mirror_of(part: Any) -> Any:
     library, _, rest = home.partition(".")
     if library == "scipy":
         return _mirror_in_scipy(part, rest.partition(".")[0])
+    if library in ("numpy", "math", "cmath"):
+        shown = _mirrors_of(library).get(id(part))
+        if shown is not None:
+            return shown
     if is_compiled(part):
         return of_compiled(part, mirror_of)
     if type(part) is CACHED:
@@ -51,8 +55,6 @@ def mirror_of(part: Any) -> Any:
         return _numpy().random.default_rng(part)  # of the same stream
     if home.startswith("numpy.testing"):
         return _mirrors_of("numpy.testing").get(id(part))
-    if library in ("numpy", "math", "cmath"):
-        return _mirrors_of(library).get(id(part))
     return None
 
 

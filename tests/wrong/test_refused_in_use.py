@@ -71,3 +71,15 @@ def test_powers_of_a_matrix_are_numpys_to_the_last_bit(n):
     expected = np.linalg.matrix_power(a, n)
     np.testing.assert_array_equal(expected, cr.vjp(power, a)[0])
     np.testing.assert_array_equal(expected, cr.jvp(power, (a,), (a,))[0])
+
+
+def test_a_batch_says_that_it_was_the_batch_that_raised(module):
+    made = module("""
+        from scipy.optimize import brentq
+
+        def f(a):
+            return brentq(lambda x: x * x - a, 0.0, 1.0 + a)
+    """)
+    with cr.adopt(made), pytest.warns(cr.BatchWarning, match="all at once they raise") as said:
+        np.testing.assert_allclose(cr.vmap(made.f)(np.array([1.0, 4.0])), [1.0, 2.0], rtol=1e-9)
+    assert ".., in" not in str(said[0].message)

@@ -206,7 +206,8 @@ class Batch:
                     raise
                 # What stops the batch may be no error of any item: these say it, or go on.
                 first = str(error).partition(chr(10))[0]
-                why, where = f"{type(error).__name__}: {first}", raised_at(error)[0]
+                why = f"all at once they raise {type(error).__name__}: {first.rstrip('.')}"
+                where = raised_at(error)[0]
             done += self.run_each(np.asarray(places))
             _warn(self.f, why, where)
         if len(done) > 1 and (name := self.generators.drawn()):  # by items that went alone

@@ -386,11 +386,17 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS)
+OF_FUNCTIONS = {"cg", "minres"}  # which need no adjoint besides
+
+
+@pytest.mark.parametrize("kind", OPERATORS)
 @pytest.mark.parametrize("name", ["cg", "gmres", "bicgstab", "minres", "eigsh"])
-def test_an_operator_that_depends_on_what_is_traced_is_refused(operator, name):
+def test_an_operator_that_depends_on_what_is_traced_is_refused(kind, name):
+    if kind == "a function" and name in OF_FUNCTIONS:
+        return
+
     def f(p):
-        a = operator(p)
+        a = OPERATORS[kind](p)
         solver = getattr(linalg, name)
         return np.sum(solver(a, 2)[0] if name == "eigsh" else solver(a, np.arange(5.0))[0])
 
@@ -401,6 +407,54 @@ def test_an_operator_that_depends_on_what_is_traced_is_refused(operator, name):
         cr.grad(f)(p)
     with pytest.warns(cr.CompileWarning, match="runs as it always did"):
         assert cr.compile(f)(p) == pytest.approx(f(p))
+
+
+def by_functions(name, turned):
+    """Solve with an operator by functions, which is symmetric unless ``turned``."""
+
+    def f(p, solve=None):
+        own = np.diag(np.arange(2.0, 7.0)) + 0.3 * np.ones((5, 5))
+        shift = np.eye(5)[[4, 0, 1, 2, 3]] * turned
+        if solve is not None:
+            a = own + p[0] * np.eye(5) + np.sin(p[1]) * shift
+            return np.sum(solve(a, p[1] * np.arange(5.0)) ** 2)
+
+        def matvec(x):
+            return own @ x + p[0] * x + np.sin(p[1]) * (shift @ x)
+
+        def rmatvec(x):
+            return own.T @ x + p[0] * x + np.sin(p[1]) * (shift.T @ x)
+
+        a = linalg.LinearOperator((5, 5), matvec, rmatvec if turned else None, dtype=float)
+        y, info = getattr(linalg, name)(a, p[1] * np.arange(5.0), rtol=1e-13)
+        assert info == 0
+        return np.sum(y**2)
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("name", "turned"), [("cg", 0.0), ("minres", 0.0), ("gmres", 1.0), ("lgmres", 1.0)]
+)
+def test_an_operator_by_functions_of_what_is_traced(name, turned):
+    f, p = by_functions(name, turned), np.array([0.5, 1.2])
+    y, gradient = cr.value_and_grad(f)(p)
+    assert f(p) == y
+    dense_one = lambda p: f(p, np.linalg.solve)  # noqa: E731
+    np.testing.assert_allclose(gradient, cr.grad(dense_one)(p), rtol=1e-9)
+    np.testing.assert_allclose(cr.jacfwd(f)(p), gradient, rtol=1e-9)
+    expected = cr.hessian(dense_one)(p)
+    np.testing.assert_allclose(cr.hessian(f)(p), expected, rtol=1e-8)
+    np.testing.assert_allclose(cr.jacrev(cr.grad(f))(p), expected, rtol=1e-8)
+
+
+def test_an_operator_by_functions_without_its_adjoint():
+    def f(p):
+        a = linalg.LinearOperator((5, 5), lambda x: (2.0 + p) * x, dtype=float)
+        return np.sum(linalg.gmres(a, np.arange(5.0))[0])
+
+    with pytest.raises(cr.MissingRuleError, match=r"needs its adjoint, in .*\n.*rmatvec"):
+        cr.grad(f)(1.0)
 
 
 def test_such_an_operator_in_a_solver_of_an_equation():

@@ -2,7 +2,9 @@
 
 From ``a @ y = b``, as for factorizations. The systems of the derivative are solved to the relative
 tolerance of the call, with its preconditioner; where one of them does not converge, that is an
-error, for what has not converged is no solution and has no such derivative.
+error, for what has not converged is no solution and has no such derivative. Of an operator ``A``
+whose function holds traced values, and the same ``A0`` of plain ones, it is that of
+``A0 @ y = b - (A - A0) @ y``, once for each order.
 """
 
 # ruff: noqa: N803 - SciPy's names of its arguments
@@ -12,6 +14,7 @@ import copy
 import numpy as np
 from scipy.sparse import linalg
 
+from .....config import MissingRuleError, user_line
 from .... import (
     AbstractZero,
     NoTangent,
@@ -21,11 +24,13 @@ from .... import (
     levels_of,
     pair_rule,
     primitive,
+    shape_of,
     value,
 )
 from ...arrays.products import conj
+from ...functions.closures import TakenOut
 from .array import issparse, plain
-from .operators import adjoint_of
+from .operators import adjoint_of, operated, plain_operator
 from .products import matmul, on_pattern
 from .systems import as_system, refuse_sparse
 
@@ -147,6 +152,22 @@ def iterated_pair(iterated, a, b, method, held):
     return (y, info), iterated_pushforward, iterated_pullback
 
 
+def with_adjoint(solver, A, plain):
+    """Return the ``plain`` operator of ``A``, where that holds traced values, with its adjoint."""
+    if plain is A:
+        return A
+    if solver in SYMMETRIC:
+        matvec = plain._matvec
+        return linalg.LinearOperator(plain.shape, matvec, matvec, dtype=plain.dtype)
+    if _adjoint(plain) is None:
+        raise MissingRuleError(
+            f"scipy.sparse.linalg.{solver.__name__} of an operator that depends on what is traced "
+            f"needs its adjoint, in {user_line()}.\n  give it: LinearOperator(shape, matvec, "
+            "rmatvec=...)"
+        )
+    return plain
+
+
 def by_iteration(solver):
     def solve(A, b, x0=None, **options):
         b = refuse_sparse(solver.__name__, b)
@@ -156,8 +177,10 @@ def by_iteration(solver):
         options = {"x0": value(x0), **{name: plain(x) for name, x in options.items()}}
         held = {name: x for name, x in options.items() if isinstance(x, Traced)}
         fixed = {name: x for name, x in options.items() if name not in held}
+        operator = A
         if isinstance(A, linalg.LinearOperator):
-            a, method = 0.0, Method(solver, fixed, operator=A)
+            operator = with_adjoint(solver, A, plain_operator(A))
+            a, method = 0.0, Method(solver, fixed, operator=operator)
         elif issparse(A):
             system = as_system(A)
             a, method = system.entries, Method(solver, fixed, system.places)
@@ -167,11 +190,16 @@ def by_iteration(solver):
         # ``(A - shift) y = b``: what moves of the shift stands on the right, once for each order.
         for _ in levels_of(shift):
             y, info = iterated(a, b + (shift - value(shift)) * y, method, held)
+        for _ in () if operator is A else levels_of(*TakenOut(A).parameters):
+            off = np.reshape(A._matvec(y), shape_of(y)) - operated(y, operator)
+            y, info = iterated(a, b - (off - value(off)), method, held)
         return y, info
 
     return solve
 
 
+FOLLOWED = {}  # of SciPy's solvers what follows an operator by functions
 for _name in SOLVERS:
     _solver = getattr(linalg, _name)
-    composed(_solver)(by_iteration(_solver))
+    FOLLOWED[_solver] = by_iteration(_solver)
+    composed(_solver)(FOLLOWED[_solver])

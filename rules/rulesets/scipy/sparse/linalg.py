@@ -1,6 +1,7 @@
 """Rules for scipy.sparse.linalg."""
 
 import functools
+import inspect
 from typing import Any
 
 from scipy.sparse import linalg
@@ -35,14 +36,21 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 
 def answers(f: Any) -> Any:
-    """Return what the mirror shows for ``f``, which applies no operator that is traced."""
-    shown = returns_ours(f)
+    """Return what the mirror shows for ``f``.
+
+    Of operators that depend on what is traced it applies the system of an iterative solver alone.
+    """
+    shown, followed = returns_ours(f), iterative.FOLLOWED.get(inspect.unwrap(f))
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
+        system = args[0] if args else kwargs.get("A")
+        follows = followed is not None and operators.is_by_functions(system)
         for x in (*args, *kwargs.values()):
-            if isinstance(x, linalg.LinearOperator):
+            if isinstance(x, linalg.LinearOperator) and not (follows and x is system):
                 operators.refuse_depending(f, x)
+        if follows and operators.plain_operator(system) is not system:
+            return returns_ours(followed)(*args, **kwargs)
         return shown(*args, **kwargs)
 
     return call

@@ -13,7 +13,16 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from .....config import MissingRuleError, user_line
-from .... import Pattern, Traced, bilinear_rule, innermost, linear_rule, primitive, shape_of
+from .... import (
+    Pattern,
+    Traced,
+    bilinear_rule,
+    innermost,
+    linear_rule,
+    primitive,
+    shape_of,
+    value,
+)
 from ...functions.closures import TakenOut
 from .array import SparseArray, lifted
 from .products import as_rows
@@ -194,6 +203,23 @@ ANSWERS = {
 }
 for _name in ANSWERS.keys() & set(dir(linalg.LinearOperator)):
     setattr(SeeingOperator, _name, asking(_name, ANSWERS[_name]))
+
+
+def is_by_functions(operator):
+    """Say whether it is ``LinearOperator(shape, matvec)``, of which ``_matvec`` is the function."""
+    return isinstance(operator, _BY_FUNCTIONS)
+
+
+_BY_FUNCTIONS = type(linalg.LinearOperator((1, 1), matvec=abs))
+
+
+def plain_operator(operator):
+    """Return the operator with plain numbers in place of the traced values in its functions."""
+    taken = TakenOut(operator)
+    if not taken.parameters:
+        return operator
+    numbers = [value(x) for x in taken.parameters]
+    return taken(*(np.asarray(x)[()] if isinstance(x, Traced) else x for x in numbers))
 
 
 def refuse_depending(f, operator):

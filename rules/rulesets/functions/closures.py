@@ -79,14 +79,11 @@ def lifted(f: Any) -> Any:
     found = [x for x in graph.objects.values() if is_of_an_engine(x)]
     if not found:
         return f
-    # A copy of what leads to them, which does not change when the user's variables do.
-    copies = Copies(found, found, graph.leading_to(found))
     try:
-        copied = copies.of(f)
+        copied, leading, objects = kept(f, found, graph)
     except TypeError:
         return f  # a container refuses to be copied
-    objects = {id(made.copy): made.original for made in copies.objects}
-    return Lifted(copied, found, found, Reachable(copied).leading_to(found), objects)
+    return Lifted(copied, found, found, leading, objects)
 
 
 class TakenOut:
@@ -114,11 +111,15 @@ class TakenOut:
         places = {id(part): i for i, part in enumerate(self.found)}
         # Where only tuples lead to the values, as in args, nothing has to be copied.
         self.places = in_tuples(x, places, self.leading) if self.found else None
+        self.objects: dict[int, Any] = {}
+        if self.found and self.places is None:
+            self.x, self.leading, self.objects = kept(x, self.found, graph)
 
     def __call__(self, *values: Any) -> Any:
         if self.places is not None:
             return filled(self.x, self.places, list(map(_read_only, values)))
-        return Copies(self.found, list(map(_read_only, values)), self.leading).of(self.x)
+        read_only = list(map(_read_only, values))
+        return Copies(self.found, read_only, self.leading, self.objects).of(self.x)
 
     def run_plain(self, run: Callable[[Any, Any], Any], name: str) -> Any:
         """Return ``run(x, level)``, for ``x`` with the numbers under its values, for ``name``.
@@ -144,7 +145,7 @@ class TakenOut:
     def run_with(self, values: list, run: Callable[[Any, Any], Any], name: str) -> Any:
         """Return ``run(x, level)``, for ``x`` with these values, of which the level is."""
         what = f"a function that {name} called writes"
-        with given_others(self.x, self.found, values, self.leading, {}, what) as x:
+        with given_others(self.x, self.found, values, self.leading, self.objects, what) as x:
             return run(x, innermost(values))
 
     def aside(self, f: Callable, *args: Any) -> Any:
@@ -218,6 +219,15 @@ class Reachable:
                 leading.add(i)
                 waiting += self.holders[i]
         return frozenset(leading)
+
+
+def kept(x: Any, found: list, graph: Reachable) -> tuple[Any, frozenset, dict[int, Any]]:
+    """Return a copy of what leads to ``found``, the ids of that in it, and whose copies it has."""
+    # It does not change when the user's variables do.
+    copies = Copies(found, found, graph.leading_to(found))
+    copied = copies.of(x)
+    objects = {id(made.copy): made.original for made in copies.objects}
+    return copied, Reachable(copied).leading_to(found), objects
 
 
 def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:

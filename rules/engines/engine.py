@@ -95,8 +95,13 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
 
 
 def with_arrays(f: Function, args: tuple) -> tuple:
-    """Return the arguments of a function of NumPy's, with arrays for lists of traced numbers."""
-    if not isinstance(f, np.ufunc) and not name_of(f).startswith("numpy."):
+    """Return the arguments with arrays for lists: all of a ufunc's, for they are its operands.
+
+    Of other functions of NumPy's those of traced numbers: a list may be an option of theirs.
+    """
+    if isinstance(f, np.ufunc):
+        return tuple([array_of(x) if type(x) in (list, tuple) else x for x in args])
+    if not name_of(f).startswith("numpy."):
         return args
     return tuple([array_of(x) if type(x) is list and is_of_numbers(x) else x for x in args])
 

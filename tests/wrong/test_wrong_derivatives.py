@@ -7,6 +7,7 @@ import pytest
 from right_or_refused import may_refuse, same
 
 import chainrules as cr
+from chainrules.scipy import integrate
 
 
 def test_hessian_of_a_list_of_indices_after_an_ellipsis():
@@ -686,3 +687,26 @@ def test_rows_of_a_jacobian_through_a_number_written_into_a_row(shape):
     x = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape)
     for ours, right in zip(cr.jacrev(f)(x), cr.jacfwd(f)(x)):
         np.testing.assert_array_equal(ours, right)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("solver", ["odeint", "quad", "scan"])
+def test_a_variable_that_is_bound_anew_after_a_solver_has_read_it(solver, compiled):
+    # The derivative evaluates the function of the user's once more, when s is another value.
+    def f(x):
+        s = x * 1.0
+        if solver == "odeint":
+            y = integrate.odeint(lambda y, t: -y * s, [1.0], [0.0, 0.5, 1.0])[-1, 0]
+        elif solver == "quad":
+            y = integrate.quad(lambda t: np.exp(-t * s), 0.0, 1.0)[0]
+        else:
+            y = cr.scan(lambda c, t: (np.sin(c * s) + t, c), s, np.arange(5.0), segment=2)[0]
+        s = s * s
+        return y + s
+
+    gradient = cr.value_and_grad(f)
+    gradient = cr.compile(gradient) if compiled else gradient
+    for x in (0.7, 0.9, 0.7):
+        y, ours = gradient(x)
+        same(f(x), y)
+        assert abs(ours - (f(x + 1e-4) - f(x - 1e-4)) / 2e-4) < 1e-5

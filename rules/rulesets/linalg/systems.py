@@ -15,6 +15,7 @@ from ... import (
     ProjectTo,
     Tangent,
     ZeroTangent,
+    array_of,
     block_rule,
     composed,
     frule,
@@ -139,6 +140,7 @@ def solve_rrule(solve, a, b):
     Shapes: ``a``: (..., n, n); ``b``, ``y``, ``ybar``: (..., n, k), or ``b``: (n,) and the
     others (..., n).
     """
+    a, b = (array_of(x) if type(x) in (list, tuple) else x for x in (a, b))
     y = solve(a, b)
     vector = len(shape_of(b)) == 1
     project_a, project_b = ProjectTo(a), ProjectTo(b)

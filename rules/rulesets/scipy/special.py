@@ -59,7 +59,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if weights is value(weights):  # what has weight 0 may be infinite
         a = a if np.all(counts) else np.where(counts, a, shift)
     with np.errstate(all="ignore"):
-        total = np.sum(weights * np.exp(a - shift), axis=axis, keepdims=keepdims)
+        total = np.sum(weights * np.exp(a - shift), axis=axis, keepdims=bool(keepdims))
         shift = shift if keepdims else np.reshape(shift, np.shape(total))
         if not return_sign:
             return np.log(total) + shift

@@ -6,6 +6,7 @@ differentiated again see ``ties``.
 """
 
 import math
+import operator
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -98,7 +99,7 @@ def recurrence_transpose(a, sbar):
 
 
 def cumsum_transpose(ybar, space, axis=None, dtype=None):
-    axis = -1 if axis is None else axis
+    axis = -1 if axis is None else operator.index(axis)
     xbar = backwards(backwards(ybar, axis).cumsum(axis), axis)
     return xbar if len(shape_of(xbar)) == space.ndim else np.reshape(xbar, space.shape)
 

@@ -50,7 +50,14 @@ def bincount(x, /, weights=None, minlength=0):
 
 @composed(np.histogram_bin_edges)
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
-    """Given edges are what they are; edges laid evenly move with the ends of the range."""
+    return bin_edges(a, bins, range, weights)
+
+
+def bin_edges(a, bins, range, weights=None, of_the_sample=True):
+    """Given edges are what they are; edges laid evenly move with the ends of the range.
+
+    They have the dtype of the sample, but in several variables that of these ends.
+    """
     if np.ndim(bins) == 1:
         return array_of(bins)
     edges = np.histogram_bin_edges(value(a), bins, value(range), value(weights))
@@ -59,13 +66,13 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     low, high = (np.min(a), np.max(a)) if range is None else range
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, len(edges))
+    return np.linspace(low, high, len(edges), dtype=edges.dtype if of_the_sample else None)
 
 
 @composed(np.histogram)
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """The counts jump, so that only weights, and with ``density`` the edges, move them."""
-    edges = histogram_bin_edges(a, bins, range, weights)
+    edges = bin_edges(a, bins, range, weights)
     counts, plain_edges = np.histogram(value(a), value(bins), value(range), weights=value(weights))
     if is_traced(weights):
         x = np.ravel(a)

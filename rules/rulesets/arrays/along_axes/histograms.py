@@ -3,7 +3,7 @@
 import numpy as np
 
 from .... import array_of, composed
-from .counts import weighted_counts
+from .counts import bin_edges, weighted_counts
 
 
 @composed(np.histogramdd)
@@ -14,7 +14,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     range = [None] * len(variables) if range is None else range
     if not len(variables) == len(bins) == len(range):
         raise ValueError("the sample needs bins, and a range, for each of its variables.")
-    edges = [np.histogram_bin_edges(*given) for given in zip(variables, bins, range)]
+    edges = [bin_edges(*given, of_the_sample=False) for given in zip(variables, bins, range)]
     counts = counts_in_cells(sample, edges, weights)
     return (as_density(counts, edges) if density else counts), edges
 

@@ -18,8 +18,8 @@ QUANTILE = {np.median: np.quantile, np.nanmedian: np.nanquantile}
 
 
 def one_or_several(axis):
-    """An axis, or a tuple of them: these functions take lists, too."""
-    return tuple(axis) if isinstance(axis, list) else axis
+    """An axis, or a tuple of them: these functions take lists and arrays, too."""
+    return tuple(axis) if np.ndim(axis) else axis
 
 
 def places_in_order(a):

@@ -115,7 +115,7 @@ def fit_weights(weights, shape, axis):
 
 
 def product_of_others(x, y, axis, initial):
-    all_of_it = axis is None or (axis != () and np.ndim(x) == 1)
+    all_of_it = axis is None or (type(axis) is not tuple and np.ndim(x) == 1)
     if type(x) is np.ndarray and x.dtype.kind in "fc" and x.size and all_of_it:
         return times(initial, product_of_other_numbers(x))
     if is_divisible(x, y):

@@ -62,6 +62,7 @@ def first_of(by_index, by_value):
 
 
 def first_selected(select, select_range):
+    select = select.lower() if isinstance(select, str) else select
     if select in ("i", 2, "index"):
         return first_of(select_range, None)
     return first_of(None, select_range) if select in ("v", 1, "value") else None

@@ -106,8 +106,8 @@ def linregress(x, y=None, alternative="two-sided", *, own):
 @composed(stats.ttest_1samp, value="own")
 def ttest_1samp(a, popmean, axis=0, alternative="two-sided"):
     lanes, expected = in_one_axis(a, axis), floats(popmean)
-    if np.ndim(expected) > 0:
-        expected = in_one_axis(expected, axis)
+    one = np.size(expected) == 1
+    expected = np.reshape(expected, ()) if one else in_one_axis(expected, axis)
     n = np.shape(lanes)[-1]
     t = (mean(lanes) - expected) / np.sqrt(variance(lanes, 1) / n)
     tested = tested_by_t(t, n - 1, alternative)

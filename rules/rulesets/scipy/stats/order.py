@@ -92,7 +92,7 @@ def scoreatpercentile(a, per, limit=(), interpolation_method="fraction", axis=No
     if np.size(own) == 0 or np.size(value(a)) == 0:
         return own
     a = floats(a)
-    if limit:
+    if len(limit):
         low, high = value(limit)
         a = a[(low <= value(a)) & (value(a) <= high)]
     a = np.sort(in_one_axis(a, axis), axis=-1)

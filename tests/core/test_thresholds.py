@@ -79,7 +79,7 @@ how much of something a text shows
     rules/tangents/structural.py: _MOST_DEPTH
     src/chainrules/compiling/explaining/explained_call.py: TIMES_SHOWN CUTS_SHOWN
     src/chainrules/compiling/explaining/page.py: HOT STEPS_SHOWN DRAWN_STEPS _ROW _LEFT
-    src/chainrules/compiling/explaining/report.py: LINES_SHOWN
+    src/chainrules/compiling/explaining/report.py: LINES_SHOWN RECORDINGS_SHOWN
     src/chainrules/compiling/explaining/terminal.py: TABLE_ROWS STEPS_SHOWN
     src/chainrules/compiling/explaining/times.py: EMPTY_PARTS
     src/chainrules/compiling/ir/printing.py: WIDE

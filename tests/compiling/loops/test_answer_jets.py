@@ -208,6 +208,38 @@ def test_what_a_function_reads_is_read_in_each_replay():
         np.testing.assert_allclose(compiled(P), cr.grad(f)(P), rtol=1e-12)
 
 
+def test_what_a_function_does_besides_is_no_step():
+    """It is seen by what comes after it, and so the whole is recorded as before."""
+
+    def counted(p):
+        calls = []
+
+        def integrand(x):
+            calls.append(x)
+            return np.exp(-p[0] * x * x)
+
+        y = ours.quad(integrand, 0.0, 20.0, weight="cos", wvar=3.0)[0]
+        return y * len(calls)
+
+    def kept(p):
+        last = {}
+
+        def rhs(t, y):
+            last["t"] = t
+            return prey(t, y, p)
+
+        y = ours.solve_ivp(rhs, (0.0, 3.0), [10.0, 5.0], "BDF", TIMES).y
+        return np.sum(y) * last["t"]
+
+    for f in (counted, kept):
+        compiled = cr.compile(f)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cr.CompileWarning)
+            for k in range(4):
+                p = P * (1 + 3.0 * k)
+                np.testing.assert_allclose(compiled(p), f(p), rtol=1e-12)
+
+
 def test_errors_of_the_users_function_are_its_own():
     def f(p):
         def rhs(t, y):

@@ -195,23 +195,33 @@ def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any]
     """Return what makes ``solve(*args, **kwargs)`` a step of the recording; None where it is none.
 
     It is none of many parameters, of other numbers than float64, and where zeros are strong. What
-    is returned gives the answer; or None, where that holds objects or other floats.
+    is returned gives the answer; or None, where that holds objects or other floats, or the user's
+    functions do more than compute what they return.
     """
     builder = LoopBuilder((args, kwargs), name_of(solve))
     recorder = recorder_of(builder.captured, UnrollingRecorder)
-    configs = [getattr(level, "config", None) for level in levels_of(*builder.captured)]
+    levels = levels_of(*builder.captured)
+    configs = [getattr(level, "config", None) for level in levels]
     if recorder is None or any(isinstance(config, StrongZeros) for config in configs):
         return None
     moving = tuple(type(x) not in RECORDED for x in builder.captured)
     xs = only(builder.captured, moving)
-    if size_of(xs) > SLOPES_COLUMNS or any(dtype_of(x) != np.float64 for x in xs):
+    size = size_of(xs)
+    order = sum(not getattr(level, "records", False) for level in levels)
+    if size > SLOPES_COLUMNS or size**order > 4 * SLOPES_COLUMNS:
+        return None
+    if any(dtype_of(x) != np.float64 for x in xs):
         return None
     jet = AnswerJet(builder, lambda given: solve(*given[0], **given[1]), moving, [])
 
     def take() -> Any:
+        values = plain(builder.captured)
         try:
             with recorder.unwatched():
-                (jet.derived() if xs else jet).probe(plain(builder.captured))
+                if _does_more(builder, jet, values):
+                    return None
+                if xs:
+                    jet.derived().probe(values)
         except UnsuitedLoopError:
             raise
         except Exception:  # if it is the user's own, it comes again as the call is recorded
@@ -222,3 +232,10 @@ def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any]
         return jet.structures[number].filled(leaves)
 
     return take
+
+
+def _does_more(builder: LoopBuilder, jet: AnswerJet, values: list) -> bool:
+    """Say whether the user's functions, as they run once, change what they read, or draw."""
+    captured = builder.new_captured()
+    jet.probe(values)
+    return bool(captured.drawn() or captured.changed())

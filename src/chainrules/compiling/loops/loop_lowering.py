@@ -1,6 +1,7 @@
 """Lowering of loops: ``scan``, ``loop`` and ``while_loop`` of recorded values become one step."""
 
 import contextlib
+import functools
 import importlib
 import types
 from collections.abc import Callable
@@ -350,14 +351,15 @@ def _imported(room: str, name: str) -> Callable[..., Any]:
     To import is no part of a recording.
     """
 
-    def answer(*given: Any) -> Any:
+    @functools.cache
+    def lower() -> Callable[..., Any]:
         with contextlib.ExitStack() as unwatched:
             for recorder in recordings:
                 unwatched.enter_context(recorder.unwatched())
-            lower = getattr(importlib.import_module(room, __package__), name)
-        return lower(*given)
+            found: Callable[..., Any] = getattr(importlib.import_module(room, __package__), name)
+        return found
 
-    return answer
+    return lambda *given: lower()(*given)
 
 
 lowerings.append(lowered_scan)

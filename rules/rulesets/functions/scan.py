@@ -68,16 +68,15 @@ batch_lowerings: list[Callable[..., tuple | None]] = []
 # Recordings that are under way in any thread, by their levels: without one no lowering answers.
 recordings: list[Any] = []
 
+# By the name of a solver a function that answers for its calls in a recording, or gives None.
+solver_lowerings: dict[str, Callable[..., Any]] = {}
+
 
 def attempted(f: Callable[[], Any]) -> Any:
     """Return ``f()``; where it gives None, recordings forget at which numbers it looked."""
     for recorder in recordings:
         f = functools.partial(recorder.attempted, f)
     return f()
-
-
-# By the name of a solver a function that answers for its calls in a recording, or gives None.
-solver_lowerings: dict[str, Callable[..., Any]] = {}
 
 
 # What jax.lax.scan has.

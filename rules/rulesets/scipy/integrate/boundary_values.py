@@ -17,7 +17,8 @@ from .... import array_of, linear_rule, primitive, value, with_values
 from ..interpolate.cubic import hermite_coefficients
 from ..interpolate.piecewise import TracedPPoly
 from .events import ORDERS
-from .integrands import as_array, plainly, rebuilt, settling, solved_in_one_step
+from .integrands import as_array, plainly, rebuilt, settling
+from .solutions import solved_in_one_step
 
 
 @primitive

@@ -32,13 +32,13 @@ from ..traced_objects import as_float
 from .bdf import Differences, follows_steps
 from .controlled import controlled
 from .events import traced_events
-from .integrands import as_array, in_one_step, plainly, rebuilt, settling, solved_in_one_step
+from .integrands import as_array, in_one_step, plainly, rebuilt, settling
 from .log import logged, mesh_of, solved_by
 from .march import StepPlan
 from .meshes import another_solution, beside_a_tangent
 from .runge_kutta import Steps
 from .sensitivities import WithSlopes
-from .solutions import Solution, TracedSolution
+from .solutions import Solution, TracedSolution, solved_in_one_step
 from .steps import NODES, Explicit, Implicit, has_steps, is_explicit
 
 METHODS = {

@@ -23,7 +23,6 @@ from .... import (
 from ....shapes import FLOATS
 from ...functions.closures import TakenOut
 from ...functions.scan import recordings, solver_lowerings
-from ..optimize.results import ReadResult
 
 COMPILED = (LowLevelCallable, tuple, ctypes.CFUNCTYPE(None).__base__)
 
@@ -68,81 +67,6 @@ def in_one_step(f, *args, **options):
     """Return ``f(*args, **options)`` as one step of a recording; None where there is none."""
     take = one_step(f, *args, **options)
     return None if take is None else take()
-
-
-def solved_in_one_step(f, *args, **options):
-    """Return a solver's answer as ``in_one_step``; its field ``sol`` solves when it is called."""
-    take = one_step(functools.wraps(f)(functools.partial(without_sol, f)), *args, **options)
-    return None if take is None else AnswerWhenRead(take, SolvedWhenCalled(f, args, options))
-
-
-class AnswerWhenRead(ReadResult):
-    """An answer in a recording, which is found when a field of it is read: but for ``sol``."""
-
-    def __init__(self, take, sol):
-        super().__init__(sol=sol)
-        object.__setattr__(self, "_take", take)
-
-    def __getitem__(self, name):
-        if name != "sol":
-            self._find()
-        return super().__getitem__(name)
-
-    def __iter__(self):
-        self._find()
-        return super().__iter__()
-
-    def __contains__(self, name):
-        return name in list(self)
-
-    def keys(self):
-        return list(self)
-
-    def _find(self):
-        take = self._take
-        if take is None:
-            return
-        object.__setattr__(self, "_take", None)
-        found = take()
-        if found is None:
-            raise no_step("an answer", "solve_ivp, or solve_bvp,")
-        self.update({name: found[name] for name in found if name != "sol"})
-
-
-def no_step(what, solver):
-    return MissingRuleError(
-        f"{what} of {solver} is no step of a compiled function, in {user_line()}.\n"
-        "  read numbers and arrays of it, and call sol(t)"
-    )
-
-
-def without_sol(f, *args, **options):
-    answer = f(*args, **options)
-    answer["sol"] = None
-    return answer
-
-
-def values_of_sol(f, args, options, *at, **how):
-    return f(*args, **options).sol(*at, **how)
-
-
-class SolvedWhenCalled:
-    """The dense output of a solver in a recording: each call of it is a step that solves."""
-
-    def __init__(self, f, args, options):
-        self.f, self.args, self.options = f, args, options
-
-    def __call__(self, *at, **how):
-        values = functools.wraps(self.f)(functools.partial(values_of_sol, self.f))
-        y = in_one_step(values, self.args, self.options, *at, **how)
-        if y is None:
-            raise no_step("sol at many traced times", name_of(self.f))
-        return y
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise no_step(f"sol.{name}", name_of(self.f))
 
 
 def plainly(f, args, name, line, level):

@@ -302,12 +302,14 @@ def by_nodes(build, limits, full_output, options, line):
                 at(t)
         return np.stack(ys) if ys else NO_STATE
 
-    def values_and_slopes(ts=None):
-        def values(row):
-            at_nodes = functools.partial(run, ts=ts)
-            return build.run_with(columns.parts(row)[1], at_nodes, "scipy.integrate.quad")
+    def values(row, ts=None):
+        at_nodes = functools.partial(run, ts=ts)
+        return build.run_with(columns.parts(row)[1], at_nodes, "scipy.integrate.quad")
 
-        return jacobian_via_ad(config, values, columns.row(NO_STATE, parameters))
+    def values_and_slopes(ts=None):
+        return jacobian_via_ad(config, functools.partial(values, ts=ts), still)
+
+    still = columns.row(NO_STATE, parameters)
 
     ys, slopes = values_and_slopes()
     y, error, info, *rest, ts = result
@@ -330,7 +332,7 @@ def by_nodes(build, limits, full_output, options, line):
     slopes, moving = columns.parts(slopes)[1], list(build.parameters)
     moved = [k for k in range(2) if is_traced(limits[k]) and np.isfinite(ends[k])]
     if moved:
-        at_ends, _ = values_and_slopes([float(ends[k]) for k in moved])
+        at_ends = values(still, [float(ends[k]) for k in moved])
         slopes += [at_ends[i] if k else -at_ends[i] for i, k in enumerate(moved)]
         moving += [limits[k] for k in moved]
     y = with_slopes(own, slopes, moving)

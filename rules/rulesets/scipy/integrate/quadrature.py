@@ -9,11 +9,7 @@ import numpy as np
 from scipy import integrate
 
 from .....config import MissingRuleError, user_line
-from .... import (
-    innermost,
-    value,
-    with_values,
-)
+from .... import innermost, value, with_values
 from ....shapes import FLOATS
 from ...functions.scan import recordings, solver_lowerings
 from .integral import flat, integral

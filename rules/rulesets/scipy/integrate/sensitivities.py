@@ -40,11 +40,13 @@ class Columns:
         return np.concatenate([y, *(np.reshape(x, -1) for x in parameters)])
 
     def parts(self, row):
-        """The state, and a list of the parameters."""
+        """The state, and a list of the parameters; further axes of the row stay the last."""
         found = []
         for start, end, shape in zip(self.ends, self.ends[1:], self.shapes):
             part = row[start:end] if shape else row[start]
-            found.append(np.reshape(part, shape) if len(shape) > 1 else part)
+            if len(shape) > 1:
+                part = np.reshape(part, (*shape, *shape_of(row)[1:]))
+            found.append(part)
         return row[: self.n], found
 
 

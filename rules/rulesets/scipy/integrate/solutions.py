@@ -1,13 +1,15 @@
-"""The dense output of solve_ivp, as a function of traced times."""
+"""The dense output of solve_ivp, as a function of traced times; and of solvers in a recording."""
 
 import functools
 
 import numpy as np
 
 from .....config import MissingRuleError, user_line
-from .... import array_of, innermost, value
+from .... import array_of, innermost, name_of, value
+from ..optimize.results import ReadResult
 from ..traced_objects import valued
 from .bdf import Differences, differences
+from .integrands import in_one_step, one_step
 from .march import march
 from .runge_kutta import Steps, inside, runge_kutta
 from .steps import Implicit
@@ -82,3 +84,82 @@ class TracedSolution:
             f"{name} of the dense output of solve_ivp has no derivative: no rule yet, in "
             f"{user_line()}.\n  write calls of it, at times of yours"
         )
+
+
+# ---- in a recording ------------------------------------------------------------------------------
+
+
+def solved_in_one_step(f, *args, **options):
+    """Return a solver's answer as ``in_one_step``; its field ``sol`` solves when it is called."""
+    take = one_step(functools.wraps(f)(functools.partial(without_sol, f)), *args, **options)
+    return None if take is None else AnswerWhenRead(take, SolvedWhenCalled(f, args, options))
+
+
+class AnswerWhenRead(ReadResult):
+    """An answer in a recording, which is found when a field of it is read: but for ``sol``."""
+
+    def __init__(self, take, sol):
+        super().__init__(sol=sol)
+        object.__setattr__(self, "_take", take)
+        object.__setattr__(self, "_solver", name_of(sol.f))
+
+    def __getitem__(self, name):
+        if name != "sol":
+            self._find()
+        return super().__getitem__(name)
+
+    def __iter__(self):
+        self._find()
+        return super().__iter__()
+
+    def __contains__(self, name):
+        return name in list(self)
+
+    def keys(self):
+        return list(self)
+
+    def _find(self):
+        take = self._take
+        if take is None:
+            return
+        object.__setattr__(self, "_take", None)
+        found = take()
+        if found is None:
+            raise no_step("an answer", self._solver)
+        self.update({name: found[name] for name in found if name != "sol"})
+
+
+def no_step(what, solver):
+    return MissingRuleError(
+        f"{what} of {solver} is no step of a compiled function, in {user_line()}.\n"
+        "  read numbers and arrays of it, and call sol(t)"
+    )
+
+
+def without_sol(f, *args, **options):
+    answer = f(*args, **options)
+    answer["sol"] = None
+    return answer
+
+
+def values_of_sol(f, args, options, *at, **how):
+    return f(*args, **options).sol(*at, **how)
+
+
+class SolvedWhenCalled:
+    """The dense output of a solver in a recording: each call of it is a step that solves."""
+
+    def __init__(self, f, args, options):
+        self.f, self.args, self.options = f, args, options
+
+    def __call__(self, *at, **how):
+        values = functools.wraps(self.f)(functools.partial(values_of_sol, self.f))
+        y = in_one_step(values, self.args, self.options, *at, **how)
+        if y is None:
+            raise no_step("sol at many traced times", name_of(self.f))
+        return y
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise no_step(f"sol.{name}", name_of(self.f))

@@ -6,10 +6,9 @@ call, or with dual ones for derivatives of any order. The user's functions run i
 """
 
 import itertools
-import math
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,13 +25,13 @@ from ...rules import (
     levels_of,
     name_of,
     rrule,
-    shape_of,
     unthunk,
 )
+from ...rules.rulesets.scipy.integrate.sensitivities import NO_STATE, Columns
 from ..ir.looks import UnsuitedLoopError
 from ..record.recording import UnrollingRecorder
-from .answers import AnswerStructure
-from .derivatives import FORWARD, Mask, moved_by, parts_of_tangent, spread
+from .answers import AnswerStructure, numbered
+from .derivatives import FORWARD, Mask, chosen, moved_by, parts_of_tangent, spread
 from .layout import RECORDED, plain
 from .loop_lowering import LoopBuilder, recorder_of
 from .native_loop import OwnStep
@@ -80,33 +79,30 @@ class AnswerJet(OwnStep):
         if known is not None and all(map(operator.is_, known[0], captured)):
             return known[1]
         structure, orders = self._found(list(captured), self.order)
-        keys = [other.key for other in self.structures]
-        if structure.key not in keys:
-            keys.append(structure.key)
-            self.structures.append(structure)
-        return keys.index(structure.key), *itertools.chain(*orders)
+        return numbered(self.structures, structure), *itertools.chain(*orders)
 
     def _found(self, captured: list, order: int) -> tuple[AnswerStructure, list[list]]:
         """Return the structure of the answer at plain or traced values, and leaves by order."""
         if order == 0:
             structure = AnswerStructure(self.builder.with_functions(captured, self.solve))
             return structure, [structure.leaves]
-        xs = only(captured, self.moving)
-        found: Any = None
+        xs = chosen(captured, self.moving)
+        columns, found = Columns(NO_STATE, xs), None
 
         def in_a_row(row: Any) -> Any:
             nonlocal found
-            put = iter(parts_of_row(row, xs))
+            put = iter(columns.parts(row)[1])
             given = [next(put) if moves else x for x, moves in zip(captured, self.moving)]
             found = self._found(given, order - 1)
-            return row_of(floats_in(itertools.chain(*found[1])))
+            whole = floats_in(itertools.chain(*found[1]))
+            return Columns(NO_STATE, whole).row(NO_STATE, whole)
 
-        values, slopes = jacobian_via_ad(FORWARD, in_a_row, row_of(xs))
-        structure, orders = found
-        parts = iter(parts_of_row(values, floats_in(itertools.chain(*orders))))
+        values, slopes = jacobian_via_ad(FORWARD, in_a_row, columns.row(NO_STATE, xs))
+        structure, orders = cast(Any, found)
+        rows = Columns(NO_STATE, floats_in(itertools.chain(*orders)))
+        parts = iter(rows.parts(values)[1])
         orders = [[next(parts) if is_float(x) else x for x in leaves] for leaves in orders]
-        last = floats_in(orders[-1])
-        return structure, [*orders, parts_of_row(slopes[len(values) - size_of(last) :], last)]
+        return structure, [*orders, rows.parts(slopes)[1][-len(floats_in(orders[-1])) :]]
 
     def split(self, number: int, leaves: list) -> list[list]:
         """Return the leaves of each order, of an answer of this structure."""
@@ -124,10 +120,6 @@ class AnswerJet(OwnStep):
         return own, list(itertools.chain(*orders))
 
 
-def only(xs: list, mask: Mask) -> list:
-    return [x for x, moves in zip(xs, mask, strict=True) if moves]
-
-
 def is_float(x: Any) -> bool:
     return getattr(dtype_of(x), "kind", "") == "f"
 
@@ -136,32 +128,13 @@ def floats_in(xs: Iterable) -> list:
     return [x for x in xs if is_float(x)]
 
 
-def size_of(xs: list) -> int:
-    return sum(math.prod(shape_of(x)) for x in xs)
-
-
-def row_of(xs: list) -> Any:
-    """Return the entries of numbers and arrays in a row."""
-    return np.concatenate([np.zeros(0), *(np.reshape(x, -1) for x in xs)])
-
-
-def parts_of_row(row: Any, xs: list) -> list:
-    """Return what is in a row, in the shapes of ``xs``; further axes of the row stay the last."""
-    parts, first, more = [], 0, shape_of(row)[1:]
-    for x in xs:
-        shape = shape_of(x)
-        end = first + math.prod(shape)
-        parts.append(np.reshape(row[first:end], (*shape, *more)) if shape else row[first])
-        first = end
-    return parts
-
-
 # ---- rules --------------------------------------------------------------------------------------
 
 
 @frule.register(instances(AnswerJet))
 def jet_frule(config: RuleConfig, tangents: tuple, jet: AnswerJet, *captured: Any) -> tuple:
-    row = row_of(moved_by(list(captured), list(map(unthunk, tangents[1:])), jet.moving))
+    dots = moved_by(list(captured), list(map(unthunk, tangents[1:])), jet.moving)
+    row = Columns(NO_STATE, dots).row(NO_STATE, dots)
     (number, *leaves), slopes = jet.with_slopes(captured)
     along = iter([slope @ row for slope in slopes])
     dots = [next(along) if is_float(x) else NoTangent() for x in leaves]
@@ -182,7 +155,8 @@ def jet_rrule(config: RuleConfig, jet: AnswerJet, *captured: Any) -> tuple[tuple
         ]
         if not terms:
             return (NoTangent(),) * (len(captured) + 1)
-        xbars = parts_of_row(sum(terms[1:], terms[0]), only(list(captured), jet.moving))
+        columns = Columns(NO_STATE, chosen(captured, jet.moving))
+        xbars = columns.parts(sum(terms[1:], terms[0]))[1]
         return NoTangent(), *spread(xbars, jet.moving)
 
     return own, jet_pullback
@@ -205,12 +179,10 @@ def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any]
     if recorder is None or any(isinstance(config, StrongZeros) for config in configs):
         return None
     moving = tuple(type(x) not in RECORDED for x in builder.captured)
-    xs = only(builder.captured, moving)
-    size = size_of(xs)
+    xs = chosen(builder.captured, moving)
+    columns = Columns(NO_STATE, xs)
     order = sum(not getattr(level, "records", False) for level in levels)
-    if size > SLOPES_COLUMNS or size**order > 4 * SLOPES_COLUMNS:
-        return None
-    if any(dtype_of(x) != np.float64 for x in xs):
+    if not columns.fit_a_block(NO_STATE, xs) or columns.size**order > 4 * SLOPES_COLUMNS:
         return None
     jet = AnswerJet(builder, lambda given: solve(*given[0], **given[1]), moving, [])
 

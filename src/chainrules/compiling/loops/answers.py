@@ -104,11 +104,7 @@ class SolverAnswer(OwnStep):
             for key, run in runs.items():
                 self.callbacks[key].callback.end(run)
         structure = AnswerStructure(answer)
-        for known in self.structures:
-            if known.key == structure.key:
-                return known, structure.leaves
-        self.structures.append(structure)
-        return structure, structure.leaves
+        return self.structures[numbered(self.structures, structure)], structure.leaves
 
 
 def _functions_in(x: Any, path: Path) -> Any:
@@ -297,6 +293,15 @@ class AnswerStructure:
             return next(rest) if kind == "leaf" else parts
 
         return make(self.spec)
+
+
+def numbered(known: list[AnswerStructure], structure: AnswerStructure) -> int:
+    """Return the number of a structure among the known ones, of which it is one from now on."""
+    for number, other in enumerate(known):
+        if other.key == structure.key:
+            return number
+    known.append(structure)
+    return len(known) - 1
 
 
 def _key_of(spec: Any) -> Hashable:

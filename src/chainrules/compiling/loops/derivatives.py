@@ -42,7 +42,8 @@ def refuse_strong(config: RuleConfig) -> None:
         raise UnsuitedLoopError("strong zeros")
 
 
-def _kept(values: Any, mask: Mask) -> list:
+def chosen(values: Any, mask: Mask) -> list:
+    """Return those of the values where the mask is set."""
     return [x for x, keeps in zip(values, mask, strict=True) if keeps]
 
 
@@ -53,7 +54,7 @@ def spread(values: list, mask: Mask) -> list:
 
 
 def _with(layout: RowLayout, *masks_of: tuple[RowLayout, Mask]) -> RowLayout:
-    more = [form for other, mask in masks_of for form in _kept(other.forms, mask)]
+    more = [form for other, mask in masks_of for form in chosen(other.forms, mask)]
     return RowLayout([*layout.forms, *more])
 
 
@@ -90,7 +91,7 @@ def only(tangents: list, mask: Mask) -> list:
     """
     if any(moves and not known for moves, known in zip(active_in(tangents), mask)):
         raise UnsuitedLoopError("a step in which more has a derivative on some ways than on others")
-    return _kept(tangents, mask)
+    return chosen(tangents, mask)
 
 
 def _settled(ask: Callable[[Mask], tuple[Mask, ...]], carried: Mask) -> tuple[Mask, ...]:
@@ -122,7 +123,7 @@ def _dense(x: Any, t: Any) -> Any:
 
 def moved_by(xs: list, tangents: list, mask: Mask) -> list:
     """Return dense tangents where the mask is set."""
-    return [_dense(x, t) for x, t in zip(_kept(xs, mask), _kept(tangents, mask))]
+    return [_dense(x, t) for x, t in zip(chosen(xs, mask), chosen(tangents, mask))]
 
 
 def _samples(loop: NativeLoop, leaves: tuple) -> tuple[list, list, list]:
@@ -147,7 +148,7 @@ class PushedStep:
         """Find out what has a tangent, from a round at some values."""
 
         def ask(carried: Mask) -> tuple[Mask, Mask]:
-            dots = [_kept(x, m) for x, m in zip(samples, (carried, self.moving, self.rows))]
+            dots = [chosen(x, m) for x, m in zip(samples, (carried, self.moving, self.rows))]
             _, afterdot, givendot = self.push(carried, samples, dots)
             return active_in(afterdot), active_in(givendot)
 
@@ -195,7 +196,7 @@ def pushed(
         _with(of.carry, (of.carry, push.carried)), _with(of.captured, (of.captured, moving)),
         _with(of.taken, (of.taken, rows)), _with(of.given, (of.given, push.given)),
     )  # fmt: skip
-    zeros = {c + i for i, zero in enumerate(_kept(still, push.carried)) if zero}
+    zeros = {c + i for i, zero in enumerate(chosen(still, push.carried)) if zero}
     made = NativeLoop(
         Step(push, step.new_captured, step.held, None if step.goes_on is None else goes_on),
         layouts,
@@ -272,7 +273,7 @@ class PulledStep:
         after, given = self.run(*map(tuple, samples))
 
         def ask(carried: Mask) -> tuple[Mask, ...]:
-            found = self.pull(carried, samples, _kept(after, carried), _kept(given, self.seen))
+            found = self.pull(carried, samples, chosen(after, carried), chosen(given, self.seen))
             return tuple(map(active_in, found))
 
         self.carried, self.moving, self.rows = _settled(ask, carried)
@@ -310,14 +311,14 @@ def pulled(
     of = loop.layouts
     pull = PulledStep(loop, seen)
     pull.settle(tuple(not zero for zero in still), _samples(loop, leaves))
-    sums = _kept(of.captured.forms, pull.moving)
+    sums = chosen(of.captured.forms, pull.moving)
     layouts = Layouts(
-        RowLayout([*_kept(of.carry.forms, pull.carried), *sums]),
+        RowLayout([*chosen(of.carry.forms, pull.carried), *sums]),
         of.captured,
         _with(of.taken, (of.carry, (True,) * len(of.carry)), (of.given, seen)),
-        RowLayout(_kept(of.taken.forms, pull.rows)),
+        RowLayout(chosen(of.taken.forms, pull.rows)),
     )
-    zero = [*_kept(still, pull.carried), *[True] * len(sums)]
+    zero = [*chosen(still, pull.carried), *[True] * len(sums)]
     zeros = frozenset(i for i, is_zero in enumerate(zero) if is_zero)
     step = Step(pull, loop.step.new_captured, loop.step.held)
     made = NativeLoop(step, layouts, not loop.backwards, zeros, loop)
@@ -341,7 +342,7 @@ def loop_rrule(
         still, seen = tuple(isinstance(t, AbstractZero) for t in afterbar), active_in(givenbar)
         derived, pull = pulled(loop, still, seen, leaves)
         first = moved_by(after, afterbar, pull.carried)
-        sums = [_dense(x, ZERO) for x in _kept(captured, pull.moving)]
+        sums = [_dense(x, ZERO) for x in chosen(captured, pull.moving)]
         outer = moved_by(given, givenbar, seen)
         _, *xbars = derived(done, *first, *sums, *captured, *columns, *kept, *outer)
         carrybar, capturedbar, columnsbar = cut(xbars, len(first), len(sums))

@@ -153,9 +153,11 @@ class Recorder(Level):
 
     def attempted(self, f: Callable) -> Any:
         """Return ``f()``; where it gives None, nothing has been looked at: another way is right."""
+        if self.thread != get_ident():
+            return f()
         looks, kept, looked_at = len(self.looks), len(self.kept), set(self.looked_at)
         found = f()
-        if found is None and self.thread == get_ident():
+        if found is None:
             del self.looks[looks:], self.kept[kept:]
             self.looked_at = looked_at
         return found

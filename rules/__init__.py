@@ -8,6 +8,7 @@ the first eight write nearly every rule (docs/writing_rules.md).
 from .containers import Within, children, fold, iterate_leaves, map_leaves, replaced
 from .engines.buffers import all_settled, buffer, handed_out, writers
 from .engines.engine import Engine
+from .engines.held_arrays import HeldArrays
 from .engines.inputs import is_perturbable_input, taken
 from .engines.registration import register_container
 from .linear.blocks import (
@@ -136,8 +137,8 @@ __all__ = [
     # ---- look under a trace ----
     "Traced", "TracedArray", "TracedNumber", "Level", "value", "is_traced", "innermost",
     "layers", "levels_of", "lent", "reached", "codes_of", "snapshot", "strip", "type_under",
-    "next_level", "dtype_of", "shape_of", "is_foreign_array", "is_lazy", "is_array", "is_basic",
-    "is_perturbable_input", "children",
+    "HeldArrays", "next_level", "dtype_of", "shape_of", "is_foreign_array", "is_lazy", "is_array",
+    "is_basic", "is_perturbable_input", "children",
     "fold", "iterate_leaves", "map_leaves", "replaced", "Within", "taken", "stop_gradient",
     "all_settled", "buffer", "handed_out", "writers", "written", "raised", "refuse_overlap",
     "computed_into", "write_out", "follow", "laid_out", "library_value", "tie_result",

@@ -5,14 +5,11 @@ Everything that walks a nested value (tracing, projecting, zeros, flattening) as
 ``iterate_leaves``, which do not recurse, so that containers may nest to any depth.
 """
 
-import copy
 import dataclasses
 import enum
-import functools
 import operator
 import sys
 import types
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
@@ -21,6 +18,7 @@ import numpy as np
 from ..config import ContainerError
 from ..config.thresholds import DEEP
 from .annotations import Value
+from .copies import copy_dict, copy_list, copy_object, is_cached, plain_dict
 from .known_classes import Children, becomes_known, library_of, of_copies, registered
 from .shapes import has_own_dtype
 from .tuples import parts_of_tuple
@@ -87,13 +85,13 @@ def children(x: Any) -> Children | None:
     if cls is tuple or cls is list:
         return Children(tuple(range(len(x))), tuple(x), cls)
     if issubclass(cls, dict):
-        plain = _plain_dict(x)
+        plain = plain_dict(x)
         keys, values = tuple(plain.keys(x)), tuple(plain.values(x))
-        return Children(keys, values, lambda values: _copy_dict(x, keys, values))
+        return Children(keys, values, lambda values: copy_dict(x, keys, values))
     if issubclass(cls, tuple):
         return parts_of_tuple(x)
     if issubclass(cls, list):
-        return Children(tuple(range(len(x))), tuple(x), lambda values: _copy_list(x, values))
+        return Children(tuple(range(len(x))), tuple(x), lambda values: copy_list(x, values))
     if hasattr(cls, "__array__") and becomes_known(cls):
         return children(x)
     fields = _fields(x)
@@ -102,9 +100,49 @@ def children(x: Any) -> Children | None:
     held = {name: getattr(x, name) for name in fields if hasattr(x, name)}
     moving = {k: part for k, part in held.items() if not _is_constant(fields[k], part)}
     present = tuple(moving)
-    return Children(
-        present, tuple(moving.values()), lambda values: _copy_object(x, present, values)
-    )
+    return Children(present, tuple(moving.values()), lambda values: copy_object(x, present, values))
+
+
+def contents(x: Any) -> dict[Any, Any] | None:
+    """Return what a list, a dict or an object holds, by index, key or field, constants included.
+
+    It is None of what cannot come to hold something else, and of the classes of other packages.
+
+    Examples
+    --------
+    >>> contents([1.0, 2])
+    {0: 1.0, 1: 2}
+    >>> contents((1.0, 2)) is None
+    True
+    """
+    cls = type(x)
+    if cls in LEAVES or cls in registered or issubclass(cls, tuple):
+        return None
+    if issubclass(cls, list):
+        return dict(enumerate(x))
+    if issubclass(cls, dict):
+        return dict(plain_dict(x).items(x))
+    fields = _fields(x)
+    if fields is None:
+        return None
+    return {name: getattr(x, name) for name in fields if hasattr(x, name)}
+
+
+def copy_with(x: Value, fields: dict[str, Any]) -> Any:
+    """Return a copy of an object with other values in some of its fields."""
+    return copy_object(x, tuple(fields), list(fields.values()))
+
+
+def copy_holding(x: Value, held: dict[Any, Any]) -> Any:
+    """Return a copy of a list, a dict or an object that holds what ``contents`` said of it once."""
+    if isinstance(x, list):
+        return copy_list(x, list(held.values()))
+    if isinstance(x, dict):
+        return copy_dict(x, tuple(held), list(held.values()))
+    y = copy_with(x, held)
+    for name in (contents(y) or {}).keys() - held.keys():
+        object.__delattr__(y, name)
+    return y
 
 
 def constants(x: Value) -> tuple[str, ...]:
@@ -168,7 +206,7 @@ def _fields(x: Value) -> dict[str, Any] | None:
         return None
     slots = [name for base in cls.__mro__ for name in _slots(base)]
     held = getattr(x, "__dict__", None)  # where __getattr__ answers to any name, it is no dict
-    stored = [name for name in held if not _is_cached(cls, name)] if isinstance(held, dict) else ()
+    stored = [name for name in held if not is_cached(cls, name)] if isinstance(held, dict) else ()
     return dict.fromkeys((*slots, *stored)) or None
 
 
@@ -176,64 +214,6 @@ def _slots(cls: type) -> tuple[str, ...]:
     slots = cls.__dict__.get("__slots__", ())
     slots = (slots,) if isinstance(slots, str) else tuple(slots)
     return tuple(name for name in slots if not name.startswith("__"))
-
-
-def _is_cached(cls: type, name: str) -> bool:
-    """Say whether an attribute is computed from the fields, and only remembered."""
-    return isinstance(getattr(cls, name, None), functools.cached_property)
-
-
-# Copies are filled by the methods of the plain container: those of a user's class may do
-# something else, such as count or convert what they are given.
-
-
-def _plain_dict(x: dict) -> type[dict]:
-    return OrderedDict if isinstance(x, OrderedDict) else dict
-
-
-def _copy_dict(x: dict, keys: tuple, values: list) -> dict:
-    if type(x) is dict:
-        return dict(zip(keys, values, strict=True))
-    # A copy keeps the class and what else it holds, as a defaultdict its factory.
-    y, plain = _copy(x), _plain_dict(x)
-    plain.clear(y)
-    for key, value in zip(keys, values, strict=True):
-        plain.__setitem__(y, key, value)
-    _restore_attributes(y, x)
-    return y
-
-
-def _copy_list(x: list, values: list) -> list:
-    y = _copy(x)
-    list.__setitem__(y, slice(None), values)
-    _restore_attributes(y, x)
-    return y
-
-
-def _restore_attributes(y: Value, x: Value) -> None:
-    if hasattr(x, "__dict__"):  # the copying may have called methods that change them
-        y.__dict__.update(x.__dict__)
-
-
-def _copy_object(x: Value, names: tuple[str, ...], values: list) -> Any:
-    y = _copy(x)
-    for name, value in zip(names, values, strict=True):
-        object.__setattr__(y, name, value)  # frozen dataclasses forbid their own setattr
-    for name in tuple(getattr(y, "__dict__", ())):
-        if _is_cached(type(y), name):
-            object.__delattr__(y, name)  # it is that of the values before
-    return y
-
-
-def _copy(x: Value) -> Any:
-    y = copy.copy(x)
-    if y is x or type(y) is not type(x):
-        raise ContainerError(
-            f"copy.copy of a {type(x).__name__} gave {'itself' if y is x else type(y).__name__}, "
-            "so it cannot be built anew with other values.\n"
-            "  let its __copy__ return another one of its class, or give plain containers"
-        )
-    return y
 
 
 def refuse_cycle(x: Value) -> None:

@@ -43,10 +43,10 @@ class Watch:
             if not may_change(x):
                 return x
             if x.nbytes > DIGESTED:
-                self._watch(x)
+                self.watch(x)
                 return x
             known = self.copies.get(id(x))
-            if known is None or not _same_bits(*known):
+            if known is None or not same_bits(*known):
                 known = self.copies[id(x)] = x, copied(x)
             return known[1]
         if cls in LEAVES:
@@ -68,12 +68,12 @@ class Watch:
         if isinstance(x, np.ndarray):
             if x.nbytes <= DIGESTED:
                 return x.copy(order="K")
-            self._watch(x)
+            self.watch(x)
         elif children(x) is not None:
             # An object of the user's is kept as it is: a copy of it might not be its equal.
             for part in iterate_leaves(x):
                 if isinstance(part, np.ndarray) and not isinstance(part, Traced):
-                    self._watch(part)
+                    self.watch(part)
         return x
 
     def hold_beside(self, value: Any, x: Any) -> Any:
@@ -110,7 +110,12 @@ class Watch:
             if digest(x) != before:
                 raise refusal("captured array changed", x=describe(x), line=line)
 
-    def _watch(self, x: np.ndarray) -> None:
+    def forget_changed(self) -> None:
+        """Leave out arrays that are not what they were: they may be anything from now on."""
+        self.arrays = {i: x for i, x in self.arrays.items() if digest(x[0]) == x[1]}
+
+    def watch(self, x: np.ndarray) -> None:
+        """Have ``check`` compare an array with what it is now."""
         if id(x) not in self.arrays and x.dtype.kind != "O" and may_change(x):
             self.arrays[id(x)] = x, digest(x), user_line()
 
@@ -162,7 +167,7 @@ class _Lent:
         self.__array_interface__ = {**interface, "data": (interface["data"][0], True)}
 
 
-def _same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
     return x.dtype == y.dtype and np.array_equal(_words(x), _words(y))
 
 

@@ -18,7 +18,7 @@ from chainrules.rules.accelerated import numbers
 from chainrules.rules.accelerated.digest import digest_of
 
 HERE = Path(__file__).parent
-SEEDS = [(0, 80), (1, 401, 5)]  # of numbers, and of arrays
+SEEDS = [(0, 40), (1, 401, 10)]  # of numbers, and of arrays
 
 accelerated = pytest.mark.skipif(numbers is None, reason="it was not compiled here")
 
@@ -48,7 +48,7 @@ def test_random_programs_to_the_bit(seeds):
 
 
 @accelerated
-@pytest.mark.parametrize(("share", "of"), [(0, 40), pytest.param(1, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("share", "of"), [(0, 40), pytest.param(1, 8, marks=pytest.mark.slow)])
 def test_options_by_place_and_by_name(share, of):
     program = HERE / "calls_by_place_and_name.py"
     with_it, without = (in_another_process(switch, program, share, of) for switch in "10")

@@ -103,7 +103,10 @@ CASES |= {
     products.matmul: [case(E, X, PLACES), case(E, XX, PLACES)],
     products.toarray: [case(E, PLACES)],
     products.total: [case(E, PLACES), case(E, PLACES, axis=0), case(E, PLACES, axis=-1)],
-    operators.operated: [case(X, linalg.aslinearoperator(CONSTANT)), case(XX, OPERATOR)],
+    operators.operated: [
+        case(X, operators.held_operator(linalg.aslinearoperator(CONSTANT))),
+        case(XX, operators.held_operator(OPERATOR)),
+    ],
 }
 
 cases(linalg.spsolve.__wrapped__, case(E, B), case(E, BB), case(E, BB[:, :1]))(

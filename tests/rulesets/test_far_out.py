@@ -36,6 +36,16 @@ def scaled(bessel, order, sign):
     return lambda x: bessel(order, x) * mp.exp(sign * abs(x))
 
 
+def scaled_of_second_kind(order):
+    """Of its digits a hundred are enough, and hundreds take it seconds."""
+
+    def bessel(x):
+        with mp.workdps(100):
+            return mp.besselk(order, x) * mp.exp(x)
+
+    return bessel
+
+
 ELEMENTARY = {
     np.expm1: (mp.expm1, REAL),
     np.log1p: (mp.log1p, (*POSITIVE, *(-x for x in UNIT))),
@@ -59,8 +69,8 @@ ELEMENTARY = {
     sp.digamma: (mp.digamma, (-1e14 + 0.25, -1e6 - 0.3, -1000.5, -20.3, 1e-8, 0.3, 30.0, 1e15)),
     sp.i0e: (scaled(mp.besseli, 0, -1), [x for x in REAL if abs(x) < 1e16]),
     sp.i1e: (scaled(mp.besseli, 1, -1), [x for x in REAL if abs(x) < 1e16]),
-    sp.k0e: (scaled(mp.besselk, 0, 1), (0.3, 1e15)),
-    sp.k1e: (scaled(mp.besselk, 1, 1), (0.3, 1e15)),
+    sp.k0e: (scaled_of_second_kind(0), (0.3, 1e15)),
+    sp.k1e: (scaled_of_second_kind(1), (0.3, 1e15)),
     sp.expit: (lambda x: 1 / (1 + mp.exp(-x)), [x for x in REAL if x < 31]),
     sp.log_expit: (lambda x: -mp.log1p(mp.exp(-x)), [x for x in REAL if x < 31]),
     sp.logit: (lambda x: mp.log(x / (1 - x)), UNIT),

@@ -146,17 +146,53 @@ def test_a_variable_that_is_bound_later():
     np.testing.assert_allclose(cr.grad(f)(0.5), expected, rtol=1e-14)
 
 
-def test_a_field_that_moves_on_is_told():
-    class Model:
-        def slope(self, t, y, rate):
-            return -self.k * rate * y
+def counted_in_a_loop(w, segment):
+    count = 0
 
-    def end(rate):
-        model, total = Model(), 0.0
-        for model.k in COUNTS:
-            answer = solve_ivp(model.slope, (0, 1), [1.0], args=(rate,), method="Radau")
-            total = total + answer.y[0, -1]
-        return total
+    def step(c):
+        nonlocal count
+        count += 1
+        return c * w * count
 
-    with pytest.warns(RuntimeWarning, match=r"(?s)off by.*a field of an object, pass in args"):
-        cr.grad(end)(0.5)
+    return cr.loop(5, step, w, segment=segment) + count
+
+
+def counted_beside(w, segment):
+    """Its count begins in the program, and goes on after the loop."""
+    count, weight = 1, 0.5
+
+    def step(c, x):
+        nonlocal count, weight
+        count, weight = count + 1, weight * x
+        return c * count + weight * w, c
+
+    first, ys = cr.scan(step, w, np.array([1.0, 0.5, 2.0, 1.5]), segment=segment)
+    second, _ = cr.scan(step, first, np.ones(5), segment=segment)
+    return second + np.sum(ys) * count + weight
+
+
+def counted_in_a_while_loop(w, segment):
+    count = 0
+
+    def step(c):
+        nonlocal count
+        count += 1
+        return c + w / count
+
+    return cr.while_loop(lambda c: count < 70 * segment, step, w) * count
+
+
+@pytest.mark.parametrize("segment", [1, 2, 3])
+@pytest.mark.parametrize("f", [counted_in_a_loop, counted_beside, counted_in_a_while_loop])
+def test_a_count_goes_on_from_segment_to_segment(f, segment):
+    w, h = 0.7, 1e-6
+    slope = (f(w + h, segment) - f(w - h, segment)) / (2 * h)
+    for y, ydot in (
+        cr.value_and_grad(f)(w, segment),
+        cr.jvp(lambda w: f(w, segment), (w,), (1.0,)),
+    ):
+        assert y == f(w, segment)
+        np.testing.assert_allclose(ydot, slope, rtol=1e-7)
+    curvature = (cr.grad(f)(w + h, segment) - cr.grad(f)(w - h, segment)) / (2 * h)
+    for order in (cr.hessian(f), cr.grad(cr.grad(f)), cr.jacfwd(cr.jacfwd(f))):
+        np.testing.assert_allclose(order(w, segment), curvature, rtol=1e-6, atol=1e-4)

@@ -6,7 +6,9 @@ as a functor whose fields are the captured values, so that they are arguments li
 ``TakenOut(x)`` has these values, and builds ``x`` anew with others. Both look into
 variables of closures, defaults, partials, bound methods and containers; what they do not find
 (globals, say) stays where it is, and is recorded there. Variables of closures are as they were when
-the function was taken: one that holds something else by now is a copy's own.
+the function was taken, and in what ``TakenOut`` builds containers and fields of objects are, too:
+what holds something else by now is a copy's own. (A ``Lifted`` step of a loop goes on from segment
+to segment with what it has written.)
 """
 
 import contextlib
@@ -21,6 +23,7 @@ import numpy as np
 from ....config import MutationError, user_line, value_via_ad
 from ... import (
     Engine,
+    HeldArrays,
     Traced,
     all_settled,
     children,
@@ -31,10 +34,10 @@ from ... import (
     name_of,
     value,
 )
-from ...containers import Children, registered
+from ...containers import Children, contents, copy_holding, copy_with, registered
 from ...signatures import content_of
 from .places import filled, in_tuples
-from .reachable import Reachable
+from .reachable import Reachable, Ways
 
 
 class Lifted:
@@ -59,6 +62,13 @@ class Lifted:
         with opened(self) as f:
             return f(*args, **kwargs)
 
+    def as_now(self) -> "Lifted":
+        """Return the function with variables as they are now, which it may have written to."""
+        if not self.graph.moved():
+            return self
+        graph = Reachable(self.f, with_contents=False)
+        return Lifted(self.f, self.originals, self.values, graph, self.objects)
+
 
 def _children_of_lifted(lifted: Lifted) -> Children:
     def rebuild(parts: list) -> Lifted:
@@ -78,26 +88,27 @@ def lifted(f: Any) -> Any:
     """
     if not isinstance(f, FUNCTIONS):
         return f
-    graph = Reachable(f)
+    graph = Reachable(f, with_contents=False)
     found = [x for x in graph.objects.values() if is_of_an_engine(x)]
     if not found:
         plain = not any(isinstance(x, Traced) for x in graph.objects.values())
         return Lifted(f, [], [], graph, {}) if plain and graph.cells else f
     # A copy of what leads to them, which does not change when the user's variables do.
-    copies = Copies(found, found, graph.leading_to(found), {})
+    copies = Copies(found, found, graph.ways(found, {}))
     try:
         copied = copies.of(f)
     except TypeError:
         return f  # a container refuses to be copied
     objects = {id(made.copy): made.original for made in copies.objects}
-    return Lifted(copied, found, found, Reachable(copied), objects)
+    return Lifted(copied, found, found, Reachable(copied, with_contents=False), objects)
 
 
 class TakenOut:
     """``parameters`` are the traced values in ``x``: a call builds ``x`` anew with others.
 
     ``x`` is a function, or a container of functions and of anything else. What holds no traced
-    value stays the same object, and is shared: a list that a function adds to, a counter.
+    value stays the same object, and is shared. What holds something else by now than it did when it
+    was taken is copied as it was.
     """
 
     def __init__(self, x: Any) -> None:
@@ -114,24 +125,30 @@ class TakenOut:
             if isinstance(held, Traced):  # and no array of an adopted module, plain as yet
                 self.found.append(part)
                 self.parameters.append(held)
-        self.leading = self.graph.leading_to(self.found)
+        self.arrays = HeldArrays(())
+        self.ways = self.graph.ways(self.found, {})
         places = {id(part): i for i, part in enumerate(self.found)}
         # Where only tuples lead to the values, as in args, nothing has to be copied.
-        self.places = in_tuples(x, places, self.leading) if self.found else None
+        self.places = in_tuples(x, places, self.ways.to_values) if self.found else None
+
+    def hold_arrays(self) -> None:
+        """Have plain arrays be in copies what they are now, too."""
+        self.arrays = HeldArrays(self.graph.objects.values())
 
     def is_as_taken(self) -> bool:
-        """Say whether the variables of closures hold what they held."""
-        return not self.graph.moved()
+        """Say whether variables, containers and fields hold what they held."""
+        return not self._ways().held
 
     def __call__(self, *values: Any) -> Any:
         read = list(map(_read_only, values))
-        moved = self.graph.moved()
-        if self.places is not None and not moved:
+        ways = self._ways()
+        if self.places is not None and not ways.held:
             return filled(self.x, self.places, read)
-        return Copies(self.found, read, self._leading(moved), moved).of(self.x)
+        return Copies(self.found, read, ways).of(self.x)
 
-    def _leading(self, moved: dict[int, Any]) -> frozenset:
-        return self.graph.leading_to(self.found, moved) if moved else self.leading
+    def _ways(self) -> Ways:
+        moved = self.graph.moved() | self.arrays.moved()
+        return self.graph.ways(self.found, moved) if moved else self.ways
 
     def run_plain(self, run: Callable[[Any, Any], Any], name: str) -> Any:
         """Return ``run(x, level)``, for ``x`` with the numbers under its values, for ``name``.
@@ -157,10 +174,10 @@ class TakenOut:
     def run_with(self, values: list, run: Callable[[Any, Any], Any], name: str) -> Any:
         """Return ``run(x, level)``, for ``x`` with these values, of which the level is."""
         what = f"a function that {name} called writes"
-        moved = self.graph.moved()
-        leading = self._leading(moved)
-        with given_others(self.x, self.found, values, leading, {}, what, moved) as x:
-            return run(x, innermost(values))
+        with given_others(self.x, self.found, values, self._ways(), {}, what) as x:
+            y = run(x, innermost(values))
+        self.arrays.after_run()
+        return y
 
     def aside(self, f: Callable, *args: Any) -> Any:
         """Return ``f(*args)``, evaluated aside by the engine that follows the values."""
@@ -189,19 +206,13 @@ def opened(f: Any) -> contextlib.AbstractContextManager[Callable]:
     moved = f.graph.moved()
     if not (f.values or moved):
         return contextlib.nullcontext(f.f)
-    what, leading = f"{name_of(f.f)} writes", f.graph.leading_to(f.originals, moved)
-    return given_others(f.f, f.originals, f.values, leading, f.objects, what, moved)
+    ways = f.graph.ways(f.originals, moved)
+    return given_others(f.f, f.originals, f.values, ways, f.objects, f"{name_of(f.f)} writes")
 
 
 @contextlib.contextmanager
 def given_others(
-    x: Any,
-    originals: list,
-    values: Any,
-    leading: frozenset,
-    objects: dict,
-    what: str,
-    moved: dict[int, Any],
+    x: Any, originals: list, values: Any, ways: Ways, objects: dict, what: str
 ) -> Iterator[Any]:
     """Give a copy of ``x`` with other values, which are not written to."""
 
@@ -214,7 +225,7 @@ def given_others(
 
     values = list(map(_read_only, values))
     before = [_number_of(x) for x in values]
-    copies = Copies(originals, values, leading, moved, objects)
+    copies = Copies(originals, values, ways, objects)
     try:
         yield copies.of(x)
     except ValueError as error:
@@ -242,30 +253,25 @@ def _differ(before: Any, x: Any) -> bool:
 
 
 class Copied(NamedTuple):
-    """An object, the copy of it, and the fields of the copy that were given other values."""
+    """An object, the copy of it, what that held, and the names of fields with other values."""
 
     original: Any
     copy: Any
-    fields: dict[str, Any]
+    held: dict[str, Any]
+    with_values: set[str]
 
 
 class Copies:
     """Copies of functions and containers, with other values in place of ``originals``.
 
-    ``moved`` are variables of closures that are to hold this, by the ids of their cells.
+    What the ``ways`` lead to that has moved on holds in a copy what it held.
     """
 
     def __init__(
-        self,
-        originals: list,
-        values: list,
-        leading: frozenset,
-        moved: dict[int, Any],
-        of_objects: dict | None = None,
+        self, originals: list, values: list, ways: Ways, of_objects: dict | None = None
     ) -> None:
         self.of_values = {id(x): value for x, value in zip(originals, values, strict=True)}
-        self.moved = moved
-        self.leading = leading  # the ids of what leads to one of the originals
+        self.ways = ways
         self.of_objects = of_objects or {}  # the user's, where a copy is copied again
         self.made: dict[int, Any] = {}
         self.cells: dict[int, types.CellType] = {}
@@ -280,12 +286,9 @@ class Copies:
         if id(x) in self.made:
             return self.made[id(x)]
         self.made[id(x)] = x  # for whoever holds itself, until it is known what it becomes
-        if self._leads(x):
+        if self.ways.lead(x):
             self.made[id(x)] = self._copy(x)
         return self.made[id(x)]
-
-    def _leads(self, x: Any) -> bool:
-        return id(x) in self.leading
 
     def _copy(self, x: Any) -> Any:
         if isinstance(x, types.FunctionType):
@@ -294,14 +297,26 @@ class Copies:
             return functools.partial(self.of(x.func), *self.of(x.args), **self.of(x.keywords))
         if isinstance(x, types.MethodType):
             return types.MethodType(self.of(x.__func__), self.of(x.__self__))
+        moved = self.ways.held.get(id(x))
+        if isinstance(moved, np.ndarray | Traced):
+            return moved
+        held = contents(x) if moved is None else moved
+        if held is not None:
+            copy_of = self._copy_container if isinstance(x, list | dict) else self._copy_object
+            return copy_of(x, held, moved is not None)
         parts = children(x)
         if parts is None:
             return self._copy_fields(x)
-        if not isinstance(x, tuple | list | dict):
-            return self._copy_object(x, parts)
         values = tuple(map(self.of, parts.values))
         copy = parts.rebuild(list(values))
         self.put.append((lambda: _values(copy), values))
+        return copy
+
+    def _copy_container(self, x: list | dict, held: dict, moved: bool) -> Any:
+        values = tuple(map(self.of, held.values()))
+        copy = copy_holding(x, dict(zip(held, values, strict=True)))
+        if id(x) in self.ways.to_values:
+            self.put.append((lambda: _values(copy), values))
         return copy
 
     def _copy_fields(self, x: Any) -> Any:
@@ -310,18 +325,17 @@ class Copies:
             vars(made)[name] = self.of(part)  # a property may have its name, as in np.poly1d
         return made
 
-    def _copy_object(self, x: Any, parts: Children) -> Any:
-        """Copy an object as it is now, but for the fields that lead to other values."""
+    def _copy_object(self, x: Any, held: dict[str, Any], moved: bool) -> Any:
+        """Copy an object with what it held, but for the fields that lead to other values."""
+        fields = {name: self.of(part) for name, part in held.items() if self.ways.lead(part)}
+        with_values = {name for name in fields if id(held[name]) in self.ways.to_values}
         original = self.of_objects.get(id(x), x)
-        named = dict(zip(parts.keys, parts.values, strict=True))
-        fields = {name: self.of(part) for name, part in named.items() if self._leads(part)}
-        now = children(original)
-        assert now is not None
-        held = dict(zip(now.keys, now.values, strict=True))
-        copy = now.rebuild([fields.get(name, part) for name, part in held.items()])
-        for name in fields.keys() - held.keys():
-            object.__setattr__(copy, name, fields[name])
-        self.objects.append(Copied(original, copy, fields))
+        if moved:
+            copy = copy_holding(x, held | fields)
+        else:
+            copy = copy_with(original, fields)
+            held = contents(original) or {}
+        self.objects.append(Copied(original, copy, held | fields, with_values))
         return copy
 
     def _copy_function(self, f: types.FunctionType) -> Any:
@@ -334,17 +348,18 @@ class Copies:
         copy.__kwdefaults__ = self.of(f.__kwdefaults__)
         for cell, original in zip(cells, f.__closure__ or (), strict=True):
             if cell is not original and content_of(cell) is None:
-                is_own = id(original) in self.moved
-                content = self.moved[id(original)] if is_own else original.cell_contents
+                moved = self.ways.held
+                is_own = id(original) in moved
+                content = moved[id(original)] if is_own else original.cell_contents
                 held = cell.cell_contents = self.of(content)
-                if self._leads(content):
+                if id(content) in self.ways.to_values:
                     self.put.append((lambda cell=cell: (content_of(cell),), (held,)))
         return copy
 
     def _cell(self, cell: types.CellType) -> types.CellType:
         """Return an empty cell in place of one that is to hold something else."""
         if id(cell) not in self.cells:
-            differs = id(cell) in self.moved or self._leads(content_of(cell))
+            differs = id(cell) in self.ways.held or self.ways.lead(content_of(cell))
             self.cells[id(cell)] = types.CellType(None) if differs else cell
         return self.cells[id(cell)]
 
@@ -352,29 +367,20 @@ class Copies:
         """Write what was written into objects into the user's; say whether that was all there is.
 
         It is not where a variable, a container or a field holds something else than a value that
-        was put there, or where something traced was written.
+        was put there, or where something traced was written. A field of the user's that has moved
+        on stays as it is: an evaluation for the derivative counts its own calls.
         """
         if any(not _same(look(), held) for look, held in self.put):
             return False
-        for original, made, fields in self.objects:
-            for name, part in _attributes(made).items():
-                if name in fields:
-                    if part is not fields[name]:
+        for original, made, held, with_values in self.objects:
+            now = contents(original) or {}
+            for name, part in (contents(made) or {}).items():
+                if part is not (before := held.get(name, made)):
+                    if name in with_values or is_traced(part):
                         return False
-                elif part is not getattr(original, name, made):
-                    if is_traced(part):
-                        return False
-                    object.__setattr__(original, name, part)
+                    if now.get(name, made) is before:
+                        object.__setattr__(original, name, part)
         return True
-
-
-def _attributes(x: Any) -> dict[str, Any]:
-    """Return what an object holds, but for what it has computed from its fields to remember it."""
-    parts = children(x)
-    named = {} if parts is None else dict(zip(parts.keys, parts.values, strict=True))
-    named |= getattr(x, "__dict__", {})
-    computed = functools.cached_property
-    return {k: v for k, v in named.items() if not isinstance(getattr(type(x), k, None), computed)}
 
 
 def _values(x: Any) -> tuple:

@@ -1,10 +1,12 @@
-"""Objects that are reached from a function, and contents of the variables that closures capture.
+"""Objects that are reached from a function, and what its variables, fields and containers hold.
 
-A function may be evaluated again for its derivative, when its variables hold something else: a
-lambda that captures the variable of a loop, say. ``Reachable`` keeps what they held.
+A function may be evaluated again for its derivative, when these hold something else: a lambda that
+captures the variable of a loop, a model whose field was set anew. ``Reachable`` keeps what they
+held.
 """
 
 import functools
+import operator
 import types
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import Traced, children, frule, is_primitive, rrule
+from ...containers import contents
 from ...signatures import content_of
 
 
@@ -23,24 +26,54 @@ class CellContent(NamedTuple):
     functions: list[int]
 
 
+class Contents(NamedTuple):
+    """A list, a dict or an object, and what it held, by index, key or field."""
+
+    container: Any
+    held: dict[Any, Any]
+
+    def has_moved(self) -> bool:
+        x, held = self.container, self.held
+        now = x if isinstance(x, dict | list) else getattr(x, "__dict__", None)
+        values = now.values() if type(now) is dict else now if type(now) is list else ()
+        # As nearly always; a dict may hold the same in another order, or what it has computed.
+        if len(values) == len(held) and all(map(operator.is_, values, held.values())):
+            return False
+        other = contents(x) or {}
+        return other.keys() != held.keys() or any(other[name] is not held[name] for name in held)
+
+
 class Reachable:
     """Everything that is reached from ``root``, by its id, and what holds it.
 
-    ``cells`` are the variables of closures, with what they hold now.
+    ``cells`` are variables of closures, ``contents`` the user's containers and objects, with what
+    they hold now. A library's object is nobody's to set back: what only it leads to may be its
+    memory of what it has computed.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, *, with_contents: bool = True) -> None:
         self.objects: dict[int, Any] = {id(root): root}
         self.holders: dict[int, list[int]] = {id(root): []}
         self.cells: dict[int, CellContent] = {}
-        waiting = [root]
+        self.contents: dict[int, Contents] = {}
+        of_libraries: list = []
+        self._walk([root], of_libraries, with_contents)
+        self._walk(of_libraries, of_libraries, False)
+
+    def _walk(self, waiting: list, of_libraries: list, with_contents: bool) -> None:
+        """Look into what is ``waiting``: ``of_libraries`` gets what a library's object holds."""
         while waiting:
             x = waiting.pop()
-            for part in held_in(x):
+            held = contents(x)
+            if held is not None and with_contents:
+                self.contents[id(x)] = Contents(x, held)
+            of_library = held is None and _has_fields(x)
+            for part in held_in(x) if held is None else held.values():
                 if id(part) not in self.objects:
                     self.objects[id(part)] = part
                     self.holders[id(part)] = []
-                    waiting.append(part)
+                    aside = of_library and not is_users_function(part)
+                    (of_libraries if aside else waiting).append(part)
                 self.holders[id(part)].append(id(x))
             if isinstance(x, types.FunctionType) and not has_rules(x):
                 self._note_cells(x)
@@ -56,22 +89,52 @@ class Reachable:
             self.cells[id(cell)].functions.append(id(f))
 
     def moved(self) -> dict[int, Any]:
-        """Return what variables held that hold something else by now, by the ids of cells."""
-        return {i: x.held for i, x in self.cells.items() if content_of(x.cell) is not x.held}
+        """Return what variables and containers held, by their ids, that hold something else now."""
+        moved = {i: x.held for i, x in self.cells.items() if content_of(x.cell) is not x.held}
+        return moved | {i: x.held for i, x in self.contents.items() if x.has_moved()}
 
-    def leading_to(self, found: list, moved: Iterable[int] = ()) -> frozenset:
-        """Return the ids of the objects ``found``, and of those that lead to one of them.
-
-        Those that lead to a variable in ``moved`` are among them.
-        """
+    def leading_to(self, found: Iterable[int]) -> frozenset[int]:
+        """Return these ids, of objects and variables, and those of all that leads to them."""
         leading: set[int] = set()
-        waiting = [*map(id, found), *(i for cell in moved for i in self.cells[cell].functions)]
+        waiting = list(found)
         while waiting:
             i = waiting.pop()
-            if i not in leading:
+            if i in self.cells:
+                waiting += self.cells[i].functions
+            elif i not in leading:
                 leading.add(i)
                 waiting += self.holders[i]
         return frozenset(leading)
+
+    def ways(self, values: list, moved: dict[int, Any]) -> "Ways":
+        """Return the ways from the root to these values, and to what has moved on."""
+        to_moved = self.leading_to(moved) if moved else frozenset()
+        return Ways(self.leading_to(map(id, values)), to_moved, moved)
+
+
+class Ways(NamedTuple):
+    """Ids of what leads to values, and to variables and containers that have moved on.
+
+    ``held`` is what these held, by their ids.
+    """
+
+    to_values: frozenset[int]
+    to_moved: frozenset[int]
+    held: dict[int, Any]
+
+    def lead(self, x: Any) -> bool:
+        return id(x) in self.to_values or id(x) in self.to_moved
+
+
+def is_users_function(f: Any) -> bool:
+    """Say whether ``f`` is a function or a method that a library's object was given."""
+    if isinstance(f, types.MethodType):
+        return not _is_of_library(type(f.__self__))
+    return isinstance(f, types.FunctionType) and not _is_of_library(f)
+
+
+def _is_of_library(x: Any) -> bool:
+    return (x.__module__ or "").partition(".")[0] in ("chainrules", "scipy", "numpy")
 
 
 def has_rules(f: Any) -> bool:
@@ -101,6 +164,5 @@ def held_in(x: Any) -> tuple:
 
 def _has_fields(x: Any) -> bool:
     """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
-    library = type(x).__module__.partition(".")[0]
-    known = library in ("chainrules", "scipy", "numpy") and hasattr(x, "__dict__")
+    known = _is_of_library(type(x)) and hasattr(x, "__dict__")
     return known and not isinstance(x, type | types.ModuleType)

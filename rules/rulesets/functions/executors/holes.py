@@ -37,13 +37,13 @@ def emptied(x: Any) -> tuple[Any, tuple]:
 class WithHoles:
     """A function or a container with holes, which is filled many times."""
 
-    __slots__ = ("holes", "leading", "lists", "x")
+    __slots__ = ("holes", "lists", "ways", "x")
 
     def __init__(self, x: Any) -> None:
         graph = Reachable(x)
         self.x = x
         self.holes = [part for part in graph.objects.values() if type(part) is Hole]
-        self.leading = graph.leading_to(self.holes)
+        self.ways = graph.ways(self.holes, {})
         self.lists: list[tuple[list, list]] = []
 
     def __reduce__(self) -> tuple:
@@ -60,13 +60,13 @@ class WithHoles:
         """Return a copy with ``values`` in the holes."""
         if not self.holes:
             return self.x
-        return Copies(self.holes, self._chosen(values), self.leading, {}).of(self.x)
+        return Copies(self.holes, self._chosen(values), self.ways).of(self.x)
 
     def opened(self, values: tuple, what: str) -> contextlib.AbstractContextManager[Callable]:
         """Give such a copy of a function, which must not write to them: see ``closures.opened``."""
         if not self.holes:
             return contextlib.nullcontext(self.x)
-        return given_others(self.x, self.holes, self._chosen(values), self.leading, {}, what, {})
+        return given_others(self.x, self.holes, self._chosen(values), self.ways, {}, what)
 
     def _chosen(self, values: tuple) -> list:
         return [values[hole.number] for hole in self.holes]

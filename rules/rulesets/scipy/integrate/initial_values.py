@@ -272,7 +272,7 @@ def warn_off(name, line, off):
         f"scipy.integrate.{name} in {line}: the solution that the derivative belongs to is off "
         f"by {off:.2g}, which is much more than the tolerances.\n"
         "  ask for smaller ones; the function must give the same for the same arguments, also when "
-        "it is called once more:\n  what changes, as a field of an object, pass in args",
+        "it is called once more:\n  what changes, as a global variable, pass in args",
         RuntimeWarning,
         stacklevel=4,
     )

@@ -51,6 +51,8 @@ def rebuilt(name, functions, *given):
             f"scipy.integrate.{name} of a compiled function has no derivative, in {user_line()}.\n"
             "  give it a function in Python"
         )
+    if traced:
+        build.hold_arrays()
     return build, parameters, traced
 
 

@@ -28,9 +28,8 @@ from .... import (
     value,
 )
 from ...arrays.products import conj
-from ...functions.closures import TakenOut
 from .array import issparse, plain
-from .operators import adjoint_of, operated, plain_operator
+from .operators import adjoint_of, held_operator, operated
 from .products import matmul, on_pattern
 from .systems import as_system, refuse_sparse
 
@@ -50,11 +49,11 @@ class Method:
         self.solver = solver
         self.options = options
         self.places = places  # of a sparse matrix
-        self.operator = operator  # where the matrix is a constant operator
+        self.operator = operator  # where the matrix is one: it, held
 
     def matrix(self, a):
         if self.operator is not None:
-            return self.operator
+            return self.operator()
         return a if self.places is None else self.places.holding(a)
 
     def push(self, a_dot, y):
@@ -86,7 +85,7 @@ class Method:
         if self.solver in SYMMETRIC:
             return other
         other.places = self.places and self.places.T
-        other.operator = self.operator and adjoint_of(self.operator)
+        other.operator = self.operator and self.operator.then(adjoint_of)
         names = {"M": "M", "M1": "M2", "M2": "M1"}
         known = {names[k]: _adjoint(M) for k, M in self.options.items() if k in names}
         other.options = {k: x for k, x in self.options.items() if k not in names} | known
@@ -152,20 +151,22 @@ def iterated_pair(iterated, a, b, method, held):
     return (y, info), iterated_pushforward, iterated_pullback
 
 
-def with_adjoint(solver, A, plain):
-    """Return the ``plain`` operator of ``A``, where that holds traced values, with its adjoint."""
-    if plain is A:
-        return A
+def with_adjoint(solver, held):
+    """Return an operator whose functions hold traced values with its adjoint."""
     if solver in SYMMETRIC:
-        matvec = plain._matvec
-        return linalg.LinearOperator(plain.shape, matvec, matvec, dtype=plain.dtype)
-    if _adjoint(plain) is None:
+        return held.then(symmetric)
+    if _adjoint(held()) is None:
         raise MissingRuleError(
             f"scipy.sparse.linalg.{solver.__name__} of an operator that depends on what is traced "
             f"needs its adjoint, in {user_line()}.\n  give it: LinearOperator(shape, matvec, "
             "rmatvec=...)"
         )
-    return plain
+    return held
+
+
+def symmetric(operator):
+    matvec = operator._matvec
+    return linalg.LinearOperator(operator.shape, matvec, matvec, dtype=operator.dtype)
 
 
 def by_iteration(solver):
@@ -177,9 +178,11 @@ def by_iteration(solver):
         options = {"x0": value(x0), **{name: plain(x) for name, x in options.items()}}
         held = {name: x for name, x in options.items() if isinstance(x, Traced)}
         fixed = {name: x for name, x in options.items() if name not in held}
-        operator = A
+        parameters = []
         if isinstance(A, linalg.LinearOperator):
-            operator = with_adjoint(solver, A, plain_operator(A))
+            operator = held_operator(A)
+            parameters = operator.taken.parameters
+            operator = with_adjoint(solver, operator) if parameters else operator
             a, method = 0.0, Method(solver, fixed, operator=operator)
         elif issparse(A):
             system = as_system(A)
@@ -190,7 +193,7 @@ def by_iteration(solver):
         # ``(A - shift) y = b``: what moves of the shift stands on the right, once for each order.
         for _ in levels_of(shift):
             y, info = iterated(a, b + (shift - value(shift)) * y, method, held)
-        for _ in () if operator is A else levels_of(*TakenOut(A).parameters):
+        for _ in levels_of(*parameters):
             off = np.reshape(A._matvec(y), shape_of(y)) - operated(y, operator)
             y, info = iterated(a, b - (off - value(off)), method, held)
         return y, info

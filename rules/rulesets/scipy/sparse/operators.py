@@ -135,15 +135,52 @@ def operator_product(a, x):
 # ---- linear operators -----------------------------------------------------------------------
 
 
+class HeldOperator:
+    """A constant operator as it was when it was taken, whatever its functions read moves on to.
+
+    In its functions plain numbers stand in place of traced ones.
+    """
+
+    __slots__ = ("changes", "numbers", "taken")
+
+    def __init__(self, taken, numbers, changes=()):
+        self.taken, self.numbers, self.changes = taken, numbers, changes
+
+    def __call__(self):
+        operator = self.taken(*self.numbers)
+        for change in self.changes:
+            operator = change(operator)
+        return operator
+
+    def then(self, change):
+        return HeldOperator(self.taken, self.numbers, (*self.changes, change))
+
+
+def held_operator(operator):
+    taken = TakenOut(operator)
+    taken.hold_arrays()
+    numbers = [value(x) for x in taken.parameters]
+    numbers = [np.asarray(x)[()] if isinstance(x, Traced) else x for x in numbers]
+    return HeldOperator(taken, numbers)
+
+
 @primitive
-def operated(x, operator):
-    """``operator @ x``, of a constant operator."""
-    return np.asarray(operator @ x)
+def operated(x, held):
+    """``operator @ x``, of a held operator; a recorder follows what its functions do."""
+    operator = held()
+    if not isinstance(x, Traced):
+        return np.asarray(operator @ x)
+    if isinstance(operator, _BY_MATRIX):
+        return operator.A @ x
+    if np.ndim(x) == 1:
+        return np.reshape(operator._matvec(x), operator.shape[:1])
+    columns = np.shape(x)[1]
+    return np.stack([operated(x[:, i], held) for i in range(columns)], axis=1)
 
 
 @linear_rule(operated)
-def operated_transpose(ybar, space, operator):
-    return operated(ybar, adjoint_of(operator))
+def operated_transpose(ybar, space, held):
+    return operated(ybar, held.then(adjoint_of))
 
 
 def adjoint_of(operator):
@@ -161,7 +198,7 @@ def applied(self, x, *args, **kwargs):
         )
     if np.shape(x)[-2 if np.ndim(x) > 1 else 0] != self.shape[1]:
         _dimension_mismatch(self, x)
-    return operated(x, self)
+    return operated(x, held_operator(self))
 
 
 def applied_to_vectors(self, x):
@@ -211,15 +248,12 @@ def is_by_functions(operator):
 
 
 _BY_FUNCTIONS = type(linalg.LinearOperator((1, 1), matvec=abs))
+_BY_MATRIX = type(linalg.aslinearoperator(np.eye(1)))
 
 
-def plain_operator(operator):
-    """Return the operator with plain numbers in place of the traced values in its functions."""
-    taken = TakenOut(operator)
-    if not taken.parameters:
-        return operator
-    numbers = [value(x) for x in taken.parameters]
-    return taken(*(np.asarray(x)[()] if isinstance(x, Traced) else x for x in numbers))
+def depends(operator):
+    """Say whether its functions hold what is traced."""
+    return bool(TakenOut(operator).parameters)
 
 
 def refuse_depending(f, operator):

@@ -92,6 +92,7 @@ class LoopBuilder:
 
     def __init__(self, functions: Any, name: str) -> None:
         self.taken = TakenOut(functions)
+        self.taken.hold_arrays()
         self.functions = functions
         self.name = name
         self.captured = list(self.taken.parameters)

@@ -12,7 +12,8 @@ import numpy as np
 
 from ...config.thresholds import COUNTED, EXAMPLE_KEPT
 from ...rules import Traced, children, fold
-from ...rules.containers import LEAVES, Within, _is_cached
+from ...rules.containers import LEAVES, Within
+from ...rules.copies import is_cached
 from ...rules.known_classes import registered
 from ..ir.looks import NotRecordable, bits
 from .container_key import rest_of
@@ -120,7 +121,7 @@ def fields_beside(x: Any) -> dict[str, Any]:
     parts = children(x)
     of_object = parts is not None and not isinstance(x, tuple | list | dict)
     known = set(parts.keys) if parts is not None and of_object else ()
-    return {k: v for k, v in fields_of(x).items() if k not in known and not _is_cached(cls, k)}
+    return {k: v for k, v in fields_of(x).items() if k not in known and not is_cached(cls, k)}
 
 
 def has_fields(cls: type) -> bool:

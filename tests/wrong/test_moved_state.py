@@ -1,0 +1,220 @@
+"""State of an object that moves on between a call and its derivative.
+
+It is compared with an object for each call.
+
+A model of an experiment is set anew for the next one: its fields, what is in its containers, the
+entries of its arrays. A derivative is of what they were at the call.
+"""
+
+import types
+
+import numpy as np
+import pytest
+
+import chainrules as cr
+from chainrules import numpy as cnp
+from chainrules.scipy import integrate, optimize
+from chainrules.scipy.sparse import linalg
+
+P = np.array([0.5, 0.7, 0.9])
+TIGHT = {"rtol": 1e-6, "atol": 1e-6}
+
+
+class Model:
+    """A rate, in a field, a dict, a list, a field of a field and two arrays."""
+
+    def __init__(self):
+        self.calls, self.log = 0, []
+        self.known, self.inner = {}, types.SimpleNamespace(c=1.0)
+        self.weights, self.buffer, self.plain = [0.0], cnp.zeros(2), np.ones(3)
+
+    def set(self, p, i):
+        self.known["k"], self.inner.c, self.weights[0] = p[i], 1.0 + i, p[(i + 1) % 3]
+        self.buffer[1], self.plain[2] = 1.0 + p[i], 0.5 + i
+
+    def rate(self):
+        self.calls += 1
+        self.log.append(self.calls)
+        rate = self.known["k"] * self.inner.c * self.weights[0]
+        return 0.3 * rate * self.buffer[1] * self.plain[2]
+
+    def fall(self, t, y):
+        return -self.rate() * y
+
+
+def falls(method, **options):
+    def end(model):
+        found = integrate.solve_ivp(model.fall, (0, 1), [1.0, 2.0], method, **TIGHT, **options)
+        return found.y[1, -1]
+
+    return end
+
+
+def falls_from_what_moves(method):
+    """The function holds nothing traced: what moves is the beginning."""
+
+    def end(model):
+        k = held_still(model)
+        return integrate.solve_ivp(model.fall, (0, 1), [k, 2.0], method, **TIGHT).y[0, -1]
+
+    return end
+
+
+def held_still(model):
+    """Put plain numbers into the model that differ from call to call; return what moves."""
+    k, model.known["k"] = model.known["k"], 0.4
+    model.weights[0], model.buffer = 0.9, cnp.zeros(2)
+    model.buffer[1] = model.inner.c
+    return k
+
+
+def dense(model):
+    sol = integrate.solve_ivp(model.fall, (0, 1), [1.0], "BDF", dense_output=True, **TIGHT).sol
+    return sol(0.4)[0]
+
+
+def event(model):
+    half = lambda t, y: (y[0] - 0.5) * model.rate()
+    return integrate.solve_ivp(model.fall, (0, 90), [1.0], "LSODA", events=half, **TIGHT).t_events[
+        0
+    ][0]
+
+
+def between(model):
+    slope = lambda t, y: cnp.stack([y[1], -model.rate() * y[0]])
+    ends = lambda a, b: cnp.stack([a[0] - 1, b[0] - model.rate()])
+    found = integrate.solve_bvp(slope, ends, np.linspace(0, 1, 5), np.ones((2, 5)))
+    return found.y[1, 0]
+
+
+def operator(model):
+    times = lambda v: v * (2 + model.rate())
+    return linalg.LinearOperator((2, 2), matvec=times, rmatvec=times, dtype=float)
+
+
+def applied(model):
+    k = held_still(model)
+    return np.sum((operator(model) @ (np.ones(2) * k)) ** 2)
+
+
+SOLVES = {
+    **{f"solve_ivp, {name}": falls(name) for name in ("RK45", "BDF", "Radau", "LSODA")},
+    **{f"only y0 moves, {name}": falls_from_what_moves(name) for name in ("RK45", "BDF", "Radau")},
+    "dense output": dense,
+    "event": event,
+    "odeint": lambda m: integrate.odeint(m.fall, [1.0], [0, 0.5, 1], tfirst=True)[-1, 0],
+    "solve_bvp": between,
+    "quad": lambda m: integrate.quad(lambda t: np.exp(-m.rate() * t), 0, 1)[0],
+    "quad_vec": lambda m: integrate.quad_vec(lambda t: np.exp(-m.rate() * t), 0, 1)[0],
+    "nquad": lambda m: integrate.nquad(lambda t, u: np.exp(-m.rate() * t * u), [[0, 1]] * 2)[0],
+    "cubature": lambda m: (
+        integrate.cubature(lambda t: np.exp(-m.rate() * t[:, 0]), [0.0], [1.0]).estimate
+    ),
+    "tanhsinh": lambda m: integrate.tanhsinh(lambda t: np.exp(-m.rate() * t), 0, 1).integral,
+    "brentq": lambda m: optimize.brentq(lambda t: t**3 + t - m.rate(), 0, 9, xtol=1e-14),
+    "root": lambda m: optimize.root(lambda t: t**3 + t - m.rate(), [1.0], tol=1e-13).x[0],
+    "minimize": lambda m: optimize.minimize(
+        lambda t: cnp.sum((t - m.rate()) ** 2 + t**4), [0.3], jac="ad", tol=1e-9
+    ).x[0],
+    "cg": lambda m: linalg.cg(operator(m), np.ones(2), rtol=1e-14)[0][0],
+    "gmres": lambda m: linalg.gmres(operator(m), np.ones(2), rtol=1e-14)[0][0],
+    "operator @ x": applied,
+    "map": lambda m: sum(cr.map(lambda t: np.exp(-m.rate() * t), [1.0, 2.0])),
+    "scan": lambda m: cr.scan(lambda c, t: (c * m.rate() + t, t), 1.0, np.arange(5.0))[0],
+    "while_loop": lambda m: cr.while_loop(lambda t: t < 3, lambda t: t * (1.2 + m.rate()), 1.0),
+}
+
+
+def program(solve, model_of_call):
+    def total(p):
+        model, parts = Model(), []
+        for i in range(3):
+            model = model_of_call(model)
+            model.set(p, i)
+            parts.append(solve(model))
+        # What the model is for the next experiment.
+        model.set(2 * p, 0)
+        return parts[0] + 2.0 * parts[1] + 3.0 * parts[2]
+
+    return total
+
+
+@pytest.mark.parametrize("name", SOLVES)
+def test_derivatives_are_of_what_was(name):
+    moving = program(SOLVES[name], lambda model: model)
+    expected = program(SOLVES[name], lambda model: Model())
+    for transform in (cr.grad, cr.jacfwd, cr.hessian, lambda f: cr.jacrev(cr.grad(f))):
+        np.testing.assert_allclose(transform(moving)(P), transform(expected)(P), 1e-12, 1e-14)
+    np.testing.assert_allclose(
+        cr.grad(expected)(P), [slope(expected, e) for e in np.eye(3)], rtol=1e-4
+    )
+
+
+def slope(f, e):
+    return (f(P + 1e-4 * e) - f(P - 1e-4 * e)) / 2e-4
+
+
+COMPILED = ("solve_ivp, BDF", "dense output", "odeint", "quad", "quad_vec", "cg", "brentq", "scan")
+
+
+@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.filterwarnings("ignore::chainrules.CompileWarning")  # it goes on without compile
+def test_replays_are_of_what_was(name):
+    moving = program(SOLVES[name], lambda model: model)
+    compiled = cr.compile(cr.grad(moving))
+    for scale in (1.0, 1.01, 0.98, 1.03):
+        np.testing.assert_allclose(compiled(scale * P), cr.grad(moving)(scale * P), rtol=1e-9)
+
+
+def test_calls_are_counted_once():
+    """An evaluation for the derivative has a count of its own."""
+    models = []
+
+    def end(p):
+        models.append(Model())
+        models[-1].set(p, 0)
+        return falls("BDF")(models[-1])
+
+    end(P)
+    cr.grad(end)(P)
+    plain, traced = models
+    assert plain.calls == traced.calls == len(traced.log)
+
+
+def test_a_large_array_that_was_written_into_is_refused():
+    table = np.ones(5_000)
+
+    def total(p):
+        parts = []
+        for table[0] in (1.0, 2.0):
+            fall = lambda t, y: -p[0] * table[0] * y
+            parts.append(integrate.solve_ivp(fall, (0, 1), [1.0], "BDF").y[0, -1])
+        return sum(parts)
+
+    with pytest.raises(cr.MutationError, match=r"float64\[5000\].*has been changed since"):
+        cr.grad(total)(P)
+    table[0] = 3.0
+    assert np.isfinite(cr.grad(lambda p: falls_once(p, table))(P)[0])
+
+
+def falls_once(p, table):
+    fall = lambda t, y: -p[0] * table[0] * y
+    return integrate.solve_ivp(fall, (0, 1), [1.0], "BDF").y[0, -1]
+
+
+@pytest.mark.parametrize("size", [5, 5_000])
+def test_an_array_that_the_function_fills(size):
+    def end(y0):
+        buffer = cnp.zeros(size)
+
+        def fall(t, y):
+            buffer[:] = t
+            return -y * (1 + buffer[-1])
+
+        return integrate.solve_ivp(fall, (0, 1), [y0], "Radau", **TIGHT).y[0, -1]
+
+    if size > 5:
+        with pytest.raises(cr.EscapedTraceError, match="make the array inside the function"):
+            cr.grad(end)(2.0)
+    else:
+        np.testing.assert_allclose(cr.grad(end)(2.0), np.exp(-1.5), rtol=1e-4)

@@ -128,21 +128,25 @@ def contents(x: Any) -> dict[Any, Any] | None:
     return {name: getattr(x, name) for name in fields if hasattr(x, name)}
 
 
-def copy_with(x: Value, fields: dict[str, Any]) -> Any:
-    """Return a copy of an object with other values in some of its fields."""
-    return copy_object(x, tuple(fields), list(fields.values()))
-
-
 def copy_holding(x: Value, held: dict[Any, Any]) -> Any:
     """Return a copy of a list, a dict or an object that holds what ``contents`` said of it once."""
     if isinstance(x, list):
         return copy_list(x, list(held.values()))
     if isinstance(x, dict):
         return copy_dict(x, tuple(held), list(held.values()))
-    y = copy_with(x, held)
+    y = copy_object(x, tuple(held), list(held.values()))
     for name in (contents(y) or {}).keys() - held.keys():
         object.__delattr__(y, name)
     return y
+
+
+def put_into(x: Value, held: dict[Any, Any]) -> None:
+    """Put other values into a list, a dict or an object, by index, key or field."""
+    put: Callable = object.__setattr__
+    if isinstance(x, list | dict):
+        put = list.__setitem__ if isinstance(x, list) else plain_dict(x).__setitem__
+    for name, part in held.items():
+        put(x, name, part)
 
 
 def constants(x: Value) -> tuple[str, ...]:

@@ -6,10 +6,13 @@ A model of an experiment is set anew for the next one: its fields, what is in it
 entries of its arrays. A derivative is of what they were at the call.
 """
 
+import functools
 import types
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules import numpy as cnp
@@ -24,7 +27,7 @@ class Model:
     """A rate, in a field, a dict, a list, a field of a field and two arrays."""
 
     def __init__(self):
-        self.calls, self.log = 0, []
+        self.calls, self.log, self.history = 0, [], []
         self.known, self.inner = {}, types.SimpleNamespace(c=1.0)
         self.weights, self.buffer, self.plain = [0.0], cnp.zeros(2), np.ones(3)
 
@@ -218,3 +221,73 @@ def test_an_array_that_the_function_fills(size):
             cr.grad(end)(2.0)
     else:
         np.testing.assert_allclose(cr.grad(end)(2.0), np.exp(-1.5), rtol=1e-4)
+
+
+def grow(model, x):
+    model.history.append(x)
+
+
+def forget(model, x):
+    model.known.pop("other", None)
+    model.extra = x
+
+
+def nest(model, x):
+    model.inner = types.SimpleNamespace(c=x, inner=model.inner)
+
+
+def share(model, x):
+    model.weights = model.known["list"] = [x, *model.weights]
+
+
+def rebind(model, x):
+    model.plain = model.plain * 1.5
+    model.rate = functools.partial(faster, model, x)
+
+
+def faster(model, x):
+    return 0.5 * x * model.inner.c * model.weights[0] * model.plain[-1]
+
+
+def write(model, x):
+    model.plain[:] = model.plain[::-1] + 0.25
+
+
+def put(model, x):
+    model.known["k"], model.buffer[:] = x, x
+
+
+CHANGES = (grow, forget, nest, share, rebind, write, put)
+CHEAP = ("solve_ivp, BDF", "odeint", "quad", "quad_vec", "cg", "dense output")
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(CHEAP)), min_size=2, max_size=5)
+)
+def test_random_changes(parts):
+    """Each solve is repeated with a model of its own, which has been through all changes before."""
+
+    def changed(model, p, count):
+        for i, (change, _) in enumerate(parts[:count]):
+            change(model, p[i % 3] + 0.1 * i)
+
+    def moving(p):
+        model, total = Model(), 0.0
+        model.set(p, 0)
+        for i, (change, name) in enumerate(parts):
+            change(model, p[i % 3] + 0.1 * i)
+            total = total + (i + 1.0) * SOLVES[name](model)
+        return total
+
+    def expected(p):
+        total = 0.0
+        for i, (_, name) in enumerate(parts):
+            model = Model()
+            model.set(p, 0)
+            changed(model, p, i + 1)
+            total = total + (i + 1.0) * SOLVES[name](model)
+        return total
+
+    for transform in (cr.grad, cr.jacfwd, cr.hessian):
+        np.testing.assert_allclose(transform(moving)(P), transform(expected)(P), 1e-12, 1e-14)

@@ -34,7 +34,8 @@ from ... import (
     name_of,
     value,
 )
-from ...containers import Children, contents, copy_holding, copy_with, registered
+from ...containers import Children, contents, copy_holding, put_into, registered
+from ...copies import copy_object
 from ...signatures import content_of
 from .places import filled, in_tuples
 from .reachable import Reachable, Ways
@@ -302,8 +303,7 @@ class Copies:
             return moved
         held = contents(x) if moved is None else moved
         if held is not None:
-            copy_of = self._copy_container if isinstance(x, list | dict) else self._copy_object
-            return copy_of(x, held, moved is not None)
+            return self._copy_contents(x, held, moved is not None)
         parts = children(x)
         if parts is None:
             return self._copy_fields(x)
@@ -312,30 +312,28 @@ class Copies:
         self.put.append((lambda: _values(copy), values))
         return copy
 
-    def _copy_container(self, x: list | dict, held: dict, moved: bool) -> Any:
-        values = tuple(map(self.of, held.values()))
-        copy = copy_holding(x, dict(zip(held, values, strict=True)))
-        if id(x) in self.ways.to_values:
-            self.put.append((lambda: _values(copy), values))
-        return copy
-
     def _copy_fields(self, x: Any) -> Any:
         made = self.made[id(x)] = copy.copy(x)  # before its fields, which may lead back to it
         for name, part in vars(x).items():
             vars(made)[name] = self.of(part)  # a property may have its name, as in np.poly1d
         return made
 
-    def _copy_object(self, x: Any, held: dict[str, Any], moved: bool) -> Any:
-        """Copy an object with what it held, but for the fields that lead to other values."""
-        fields = {name: self.of(part) for name, part in held.items() if self.ways.lead(part)}
-        with_values = {name for name in fields if id(held[name]) in self.ways.to_values}
+    def _copy_contents(self, x: Any, held: dict, moved: bool) -> Any:
+        """Copy a list, a dict or an object with what it held, but for what leads to values."""
         original = self.of_objects.get(id(x), x)
-        if moved:
-            copy = copy_holding(x, held | fields)
-        else:
-            copy = copy_with(original, fields)
-            held = contents(original) or {}
-        self.objects.append(Copied(original, copy, held | fields, with_values))
+        began = held if moved or original is x else contents(original) or {}
+        # The copy first, to which what it holds may lead back.
+        is_as_held = not moved and not isinstance(x, list | dict)
+        copy = copy_object(original, (), []) if is_as_held else copy_holding(x, held)
+        self.made[id(x)] = copy
+        others = {name: self.of(part) for name, part in held.items() if self.ways.lead(part)}
+        put_into(copy, others)
+        with_values = {name for name in others if id(held[name]) in self.ways.to_values}
+        if not isinstance(x, list | dict):
+            self.objects.append(Copied(original, copy, began | others, with_values))
+        elif id(x) in self.ways.to_values:
+            values = tuple((held | others).values())
+            self.put.append((lambda: _values(copy), values))
         return copy
 
     def _copy_function(self, f: types.FunctionType) -> Any:

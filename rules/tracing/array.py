@@ -23,7 +23,7 @@ from .array_api import follow_standard
 from .classes.duck_typing import hide_from_pythons
 from .classes.other_classes import is_computed_with
 from .conversions import describe, refuse_array, refuse_reader_of_memory, tell_of_entries
-from .funnel import array_of, call
+from .funnel import array_of, call, getitem
 from .level import Traced, type_under, value
 from .number import OPERATORS, TracedNumber
 from .object_arrays import entries_of, in_place_operand, is_object_array, refuse_nested
@@ -36,6 +36,7 @@ from .views import (
     follow,
     give_value,
     has_other_views,
+    is_draft,
     memory_of,
     root_of,
     shares_memory,
@@ -46,6 +47,29 @@ from .writing import hand_out, refuse_overlap, take_over
 # Slots that a write empties, and that are filled again when they are read.
 _LAZY = frozenset({"primal", "position", "tangent", "block"})
 _ASKED = frozenset({"_typ", "_values"})  # by pandas, of what it makes columns of
+
+
+def _is_view_at(v: "TracedArray", x: "TracedArray", index: Index) -> bool:
+    """Say whether ``v`` is the view ``x[index]`` of memory that is being written to.
+
+    ``x[index] += a`` writes into that view, and then, as Python has it, the view into ``x``: that
+    changes nothing.
+    """
+    (root, path), (root_of_v, path_of_v) = root_of(x), root_of(v)
+    if root_of_v is not root or len(path_of_v) != len(path) + 1 or not is_draft(root):
+        return False
+    f, options, _ = path_of_v[-1]
+    same_base = all(map(operator.is_, path, path_of_v))
+    return same_base and f is getitem and _is_same(options["index"], index)
+
+
+def _is_same(a: Index, b: Index) -> bool:
+    """Say whether an index is the same as ``a``, by which a view is read."""
+    if a is b:
+        return True
+    if type(a) is tuple is type(b):
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    return type(a) is type(b) and bool(a == b)
 
 
 class Flat(Iterator):
@@ -272,6 +296,8 @@ class TracedArray(TracedNumber):
     # ---- writing ----
 
     def __setitem__(self, index: Index, v: Value) -> None:
+        if isinstance(v, TracedArray) and v.base_and_path and _is_view_at(v, self, index):
+            return
         if is_object_array(v):
             refuse_nested(v)
         elif type(v) not in LEAVES:

@@ -21,6 +21,7 @@ from chainrules.rules.rulesets.arrays.differences import (
     into_plain_grid,
     on_plain_grid,
     slope_on_plain_grid,
+    slopes,
     slopes_into_plain_grid,
 )
 from chainrules.rules.rulesets.arrays.indexing import scatter
@@ -172,6 +173,9 @@ def calls_of_one(shape):
         if type(axis) is int and rank:
             yield differences, (1, axis), {}
             yield differences, (2, axis), {}
+            if shape[-1] > 2:
+                yield slopes, (1,), {}
+                yield slopes, (2,), {}
             for index in along(shape, axis):
                 yield np.take_along_axis, (index, axis), {}
             for by_one in (np.fft.fft, np.fft.ifft, np.fft.hfft, np.fft.irfft, np.fft.rfft,

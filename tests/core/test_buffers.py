@@ -445,3 +445,40 @@ def counted_places(x, k):
     z = x * 2.0
     z[k] += x[k]
     return z[k[0]] * x[k[1]] + z[:, None][k]
+
+
+@pytest.mark.parametrize("index", [1, slice(0, 2), (slice(None), 1), (0, slice(1, 3)), ..., None])
+def test_an_update_in_place_is_one_write(index):
+    """Python writes the view that it has updated back into the array: that is left out."""
+
+    def updated(x, again):
+        y = np.zeros((3, 4), like=x)
+        y[:2] = x
+        y[index] += 2 * x[0, 0]
+        if again:
+            y[index] = y[index]
+        z = y[1:]
+        z[0, 1:] *= x[1, 1]
+        return np.sum(y**2)
+
+    x = np.arange(1.0, 9).reshape(2, 4)
+    np.testing.assert_array_equal(cr.grad(updated)(x, True), cr.grad(updated)(x, False))
+    expected = (updated((1 + H) * x, False) - updated((1 - H) * x, False)) / (2 * H)
+    for again in (False, True):
+        ydot = cr.jvp(lambda x, again=again: updated(x, again), (x,), (x,))[1]
+        np.testing.assert_allclose(ydot, expected, rtol=1e-6)
+        np.testing.assert_allclose(np.sum(cr.grad(updated)(x, again) * x), ydot, rtol=1e-12)
+
+
+def test_a_view_written_elsewhere_is_written():
+    def moved(x):
+        y = np.copy(x)
+        y[0] += 1.0
+        y[1] = y[0]
+        y[0:1] = y[1:2] * 2
+        return np.sum(y * x)
+
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    y = np.stack([2 * (x[0] + 1), x[0] + 1])
+    assert moved(x) == np.sum(y * x)
+    np.testing.assert_allclose(cr.grad(moved)(x), [y[0] + 2 * x[0] + x[1], y[1]], rtol=1e-12)

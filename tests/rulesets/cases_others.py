@@ -78,6 +78,7 @@ PRIMITIVES: dict = {
     numpy_shapes.pad_zeros: [case(A, 1), case(X, (1, 2)), case(Z, 1)],
     numpy_counts.weighted_counts: [case(X, N, 0), case(X, N, 5)],
     numpy_differences.differences: [case(A, 1, 0), case(X, 2, -1)],
+    numpy_differences.slopes: [case(X, 1), case(A, 1), case(S, 2), case(Z, 1)],
     strong_product: [case(A, A[::-1]), case(2.5, A), case(A, 0.3)],
     numpy_linalg.inverse_or_nan: [case(SQUARE, 1.0), case(np.stack([S, S.T]), np.ones(2))],
     numpy_linalg.adjugate_by_svd: [case(S), case(A[:, :2])],

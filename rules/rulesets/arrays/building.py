@@ -303,17 +303,14 @@ def steps_of(start, stop, num, endpoint):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     start, stop = as_array(start), as_array(stop)
     steps, count = steps_of(start, stop, num, endpoint)
-    step = (stop - start) / count if count > 0 else np.nan
-    if count > 0 and np.any(step == 0):  # by NumPy's other way, made for denormal numbers
-        y = start + steps / count * (stop - start)
-    else:
-        y = start + steps * (step if count > 0 else stop - start)
-    if endpoint and num > 1:
-        y = np.where(steps == count, stop, y)  # exactly, as NumPy does
+    parts = steps / max(count, 1)
+    y = (1 - parts) * start + parts * stop
     y = np.moveaxis(y, 0, axis)
     if dtype is not None:
         y = as_dtype(y if is_continuous(dtype) else np.floor(y), dtype)
-    return (y, step) if retstep else y
+    if not retstep:
+        return y
+    return y, (stop - start) / count if count > 0 else np.nan
 
 
 @composed(np.logspace, value="own")

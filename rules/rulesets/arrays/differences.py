@@ -100,6 +100,32 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return slopes[0] if len(axes) == 1 else slopes
 
 
+@primitive
+def slopes(f, edge_order):
+    """``np.gradient`` along the last axis, of samples one apart."""
+    return np.gradient(f, axis=-1, edge_order=edge_order)
+
+
+@linear_rule(slopes, block=lambda f, edge_order: slopes(f.values, edge_order))
+def slopes_transpose(ybar, space, edge_order):
+    """Each slope is of two samples, or of three at an end: to these it goes, by their weights."""
+    count = space.shape[-1]
+    inner = ybar[..., 1:-1] * 0.5
+    ends = np.array([-1.0, 1.0] if edge_order == 1 else [-1.5, 2.0, -0.5])
+    first, last = ybar[..., :1] * ends, ybar[..., -1:] * ends[::-1]
+    return (
+        filled_up(inner, 2, count) - filled_up(inner, 0, count)
+        + filled_up(first, 0, count) - filled_up(last, count - len(ends), count)
+    )  # fmt: skip
+
+
+def filled_up(x, start, count):
+    """Return ``x`` from place ``start`` of the last axis on, among ``count``, and else zeros."""
+    before = np.zeros_like(x, shape=(*shape_of(x)[:-1], start))
+    after = np.zeros_like(x, shape=(*shape_of(x)[:-1], count - start - shape_of(x)[-1]))
+    return np.concatenate([before, x, after], axis=-1)
+
+
 def slope(f, h, edge_order):
     """The derivative along the last axis, sampled ``h`` apart, or at the places ``h``."""
     count = np.shape(f)[-1]
@@ -110,27 +136,23 @@ def slope(f, h, edge_order):
         if not is_traced(h) and np.all(h == h[0]):
             h = h[0]
     if np.ndim(h) == 0:
-        inner = (f[..., 2:] - f[..., :-2]) / (2.0 * h)
-    else:
-        a, b = h[:-1], h[1:]
-        inner = (
-            -b / (a * (a + b)) * f[..., :-2]
-            + (b - a) / (a * b) * f[..., 1:-1]
-            + a / (b * (a + b)) * f[..., 2:]
-        )
-    first = edge_terms(f[..., :3], h[:2] if np.ndim(h) else h, edge_order)
-    last = edge_terms(f[..., ::-1][..., :3], h[::-1][:2] if np.ndim(h) else h, edge_order)
-    # In the order in which NumPy adds them up.
-    return np.concatenate([sum(first), inner, -sum(reversed(last))], axis=-1)
+        return slopes(f, edge_order) / h
+    a, b = h[:-1], h[1:]
+    inner = (
+        -b / (a * (a + b)) * f[..., :-2]
+        + (b - a) / (a * b) * f[..., 1:-1]
+        + a / (b * (a + b)) * f[..., 2:]
+    )
+    first = edge_terms(f[..., :3], h[:2], edge_order)
+    last = edge_terms(f[..., ::-1][..., :3], h[::-1][:2], edge_order)
+    return np.concatenate([sum(first), inner, -sum(last)], axis=-1)
 
 
 def edge_terms(f, h, edge_order):
     """The terms of the slope at the first sample, from those that follow it."""
     f, g, k = f[..., :1], f[..., 1:2], f[..., 2:3]
     if edge_order == 1:
-        return [(g - f) / (h[0] if np.ndim(h) else h)]
-    if np.ndim(h) == 0:
-        return [-1.5 / h * f, 2.0 / h * g, -0.5 / h * k]
+        return [(g - f) / h[0]]
     a, b = h[0], h[1]
     return [-(2.0 * a + b) / (a * (a + b)) * f, (a + b) / (a * b) * g, -a / (b * (a + b)) * k]
 
@@ -297,17 +319,27 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         return interp_of_number(x, x0, np.asarray(xp), np.asarray(fp))
     x, xp, fp = map(as_array, given)
     real = dtype_of(x).kind == "f" and dtype_of(xp).kind in "fiu"
-    if real and left is right is period is None and not is_traced(xp) and dtype_of(fp).kind in "fc":
-        x0 = value(x)
-        y = on_plain_grid(fp, x0, xp)
-        if x is x0:
-            return y
-        with np.errstate(over="ignore", invalid="ignore"):
-            if type(fp) is np.ndarray:
-                return with_values(slope_on_plain_grid(fp, x0, xp) * x, y)
-            return moving_with(y, y + slope_on_plain_grid(fp, x0, xp) * motion(x))
+    if real and left is right is period is None and dtype_of(fp).kind in "fc":
+        return interp_by_slope(x, xp, fp)
     own = np.interp(*value((*given, left, right, period)))  # first: it says what is wrong
     return with_values(interp_by_pieces(x, xp, fp, left, right, period), own)
+
+
+def interp_by_slope(x, xp, fp):
+    """As ``fp`` between places that stand still, and its slope by what ``x`` moves beside them."""
+    x0, places = value(x), value(xp)
+    y = on_plain_grid(fp, x0, places)
+    if x is x0 and xp is places:
+        return y
+    with np.errstate(over="ignore", invalid="ignore"):
+        if type(fp) is np.ndarray and xp is places:
+            return with_values(slope_on_plain_grid(fp, x0, places) * x, y)
+        slope, moved = slope_on_plain_grid(fp, x0, places), motion(x)
+        if xp is not places:
+            # The slope of the places themselves is 1 in value, and moves with them.
+            slope = slope / or_one(slope_on_plain_grid(xp, x0, places))
+            moved = moved - on_plain_grid(motion(xp), x0, places)
+        return moving_with(y, y + slope * moved)
 
 
 def interp_by_pieces(x, xp, fp, left, right, period):

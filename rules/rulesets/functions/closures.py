@@ -14,6 +14,7 @@ to segment with what it has written.)
 import contextlib
 import copy
 import functools
+import itertools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -307,9 +308,11 @@ class Copies:
         parts = children(x)
         if parts is None:
             return self._copy_fields(x)
-        values = tuple(map(self.of, parts.values))
-        copy = parts.rebuild(list(values))
-        self.put.append((lambda: _values(copy), values))
+        copy = parts.rebuild([self.of(part) for part in parts.values])
+        if not isinstance(x, tuple):
+            to_values = [id(part) in self.ways.to_values for part in parts.values]
+            held = tuple(itertools.compress(_values(copy), to_values))
+            self.put.append((lambda: tuple(itertools.compress(_values(copy), to_values)), held))
         return copy
 
     def _copy_fields(self, x: Any) -> Any:

@@ -34,13 +34,13 @@ class Contents(NamedTuple):
 
     def has_moved(self) -> bool:
         x, held = self.container, self.held
-        now = x if isinstance(x, dict | list) else getattr(x, "__dict__", None)
-        values = now.values() if type(now) is dict else now if type(now) is list else ()
-        # As nearly always; a dict may hold the same in another order, or what it has computed.
-        if len(values) == len(held) and all(map(operator.is_, values, held.values())):
-            return False
-        other = contents(x) or {}
-        return other.keys() != held.keys() or any(other[name] is not held[name] for name in held)
+        if type(x) is list:
+            return len(x) != len(held) or any(map(operator.is_not, x, held.values()))
+        now = x if type(x) is dict else getattr(x, "__dict__", None)
+        if type(now) is dict and now.keys() == held.keys():
+            return any(now[name] is not part for name, part in held.items())
+        now = contents(x) or {}  # without what it has computed of them
+        return now.keys() != held.keys() or any(now[name] is not held[name] for name in held)
 
 
 class Reachable:

@@ -1,10 +1,10 @@
 """Structural zeros of tangents: entries that come from nothing that moves.
 
-``np.sqrt(np.where(x > 0, x, 0.0))`` has an infinite slope where the other branch was taken, and the
-tangent there is no number that happens to be zero: it is 0 whatever it is multiplied by. So
-``np.where`` of a branch that does not move, and ``np.pad``, give tangents that know which of their
-entries move; elementwise functions, moves of entries, sums and reductions hand that on. What else
-is done with such a tangent sees plain zeros.
+``np.sqrt(np.where(x > 0, x, 0.0))`` has an infinite slope where the other branch was taken, and
+the tangent there is no number that happens to be zero: it is 0 whatever it is multiplied by. So
+``np.where`` of a branch that does not move, ``np.pad`` and ``np.diag`` give tangents that know
+which of their entries move; elementwise functions, moves of entries, sums and reductions hand that
+on. What else is done with such a tangent sees plain zeros.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.reduction_kind import ReductionRule
 from ..rules.table.selection_kind import SelectionRule
-from ..rules.table.structural_zeros import counts_of
+from ..rules.table.structural_zeros import all_alive, counts_of
 
 BOOL = np.dtype(bool)
 
@@ -64,7 +64,9 @@ class Moving:
 
     def __getitem__(self, index: Index) -> Any:
         part = self.held[index]
-        moves = np.broadcast_to(self.moves, shape_of(self.held))[index]
+        shape, moves = shape_of(self.held), self.moves
+        # Of numbers read one by one the broadcast takes longer than all else.
+        moves = (moves if shape_of(moves) == shape else np.broadcast_to(moves, shape))[index]
         return Moving(part, moves) if is_array(part) else part if moves else ZERO
 
 
@@ -80,7 +82,8 @@ def still_beside(kind: Kind, tangents: list, ydot: Any, values: tuple, kwargs: d
         if isinstance(t, AbstractZero) or not is_array(ydot):
             return ydot
         moves: Any = kind.push(0, np.ones(shape_of(t)), None, values, kwargs)
-        return Moving(ydot, np.not_equal(moves, 0))
+        moves = np.not_equal(moves, 0)
+        return ydot if all_alive(moves) else Moving(ydot, moves)
     first, second = [not isinstance(t, AbstractZero) for t in tangents[1:]]
     if first is second or not is_array(ydot) or is_lazy(ydot):
         return ydot

@@ -43,6 +43,7 @@ INSTEAD_OF_ADOPTION = {
     "xarray": "take the array out, a.data, and go on with NumPy's functions: this step of xarray "
     'needs plain numbers; interp at plain points does not after cr.adopt("xarray.core.missing")',
 }
+OF_STATISTICS = "np.mean(x), np.std(x, ddof=1), np.median(x) and the like"
 OF_CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})  # types of functions
 _OTHER_NAMES = {
     "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
@@ -183,6 +184,8 @@ def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
         if name in shown or cls:
             return of_scipy(f"scipy.{family}.{name}", names)
         return _rule_for(ast.unparse(node.func), name)
+    if library == "statistics":
+        return f"write {OF_STATISTICS}"
     if isinstance(called, BuiltinFunctionType) and library and library != "builtins":
         return _rule_for(ast.unparse(node.func), name)
     return None

@@ -14,7 +14,7 @@ from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
 from ..known_classes import library_of
-from ..refusals.remedies import INSTEAD_OF_ADOPTION, of_scipy
+from ..refusals.remedies import INSTEAD_OF_ADOPTION, OF_STATISTICS, of_scipy
 from ..refusals.table import refusal
 from .level import Traced, innermost
 from .shown import refused_write
@@ -168,7 +168,7 @@ _WRITE = {
         "a rule for it, as mypyc compiled it: a function of Python that calls it, with "
         "@cr.primitive and @cr.rrule; or install the package from its source, uncompiled"
     ),
-    "statistics.": "np.mean(x), np.std(x, ddof=1), np.median(x) and the like",
+    "statistics.": OF_STATISTICS,
     "numpy.ma.": _NO_MASK,
     "reindex_like": "s = s + x in place of s += x",
     "has no attribute 'chunks'": (

@@ -7,6 +7,7 @@ each are one test: pytest takes as long for a test as one of them does.
 import warnings
 
 import numpy as np
+import pytest
 from test_every_rule import name_of
 from test_every_rule_batched import SCALES, agree, answers, items_of, of_cases
 
@@ -101,3 +102,23 @@ def test_dtypes_that_bodies_of_rules_choose():
         assert cr.vmap(lambda x: np.multiply.reduceat(x, [0, 1, 2, 3]))(x).dtype == np.int64
         assert cr.vmap(np.sort_complex)(x).dtype == np.complex64
         assert cr.vmap(np.ravel)(x.astype(">f8")).dtype == np.dtype(float)
+
+
+TEXTS = {
+    "equal": lambda x, s: x**2 if s == "a" else 3 * x,
+    "unequal, on the left": lambda x, s: x**2 if "a" != s else 3 * x,
+    "in a tuple": lambda x, s: x**2 if s in ("a", "c") else 3 * x,
+    "where": lambda x, s: np.where(s == "b", x**2, 3 * x),
+    "a key": lambda x, s: {"a": 1.0, "b": 2.0}[s] * x,
+    "bytes beside text": lambda x, s: x**2 if s == b"a" else 3 * x,
+    "a number beside text": lambda x, s: x**2 if x == "a" else 3 * x,
+}
+
+
+@pytest.mark.parametrize("f", TEXTS.values(), ids=TEXTS)
+def test_texts_of_items(f):
+    """Wrong in silence: no text of a batch was equal to any text."""
+    xs, texts = np.array([1.0, 2.0, 3.0]), np.array(["a", "b", "a"])
+    for g in (f, cr.grad(f), lambda x, s: cr.jvp(lambda x: f(x, s), (x,), (1.0,))[1]):
+        expected = [g(x, s) for x, s in zip(xs, texts)]
+        np.testing.assert_array_equal(cr.vmap(g)(xs, texts), expected)

@@ -1,4 +1,4 @@
-"""Structural zeros of tangents: what np.where and np.pad leave out moves in no mode."""
+"""Structural zeros of tangents: what np.where, np.pad and np.diag leave out moves in no mode."""
 
 import numpy as np
 import pytest
@@ -36,6 +36,8 @@ SMOOTH = {
     "read": lambda x: np.sum(np.sqrt(chosen(x)[:3])),
     "an entry": lambda x: np.sqrt(chosen(x)[1]) + chosen(x)[0],
     "padded": lambda x: np.sum(np.sqrt(np.pad(x[1:3], 2)) * np.arange(6.0)),
+    "a diagonal": lambda x: np.sum(np.sqrt(np.diag(x[1:3], 1)) @ np.diagflat(x[1:4] ** 2)[:3, :3]),
+    "a diagonal of a diagonal": lambda x: np.sum(np.sqrt(np.diag(np.diag(x[1:3]), 0))),
     "norms": lambda x: np.sum(np.linalg.norm(np.pad(x[1:3].reshape(1, 2), 1), axis=0)),
     "sums": lambda x: np.sum(np.sqrt(np.sum(np.pad(x[1:3], 1).reshape(2, 2), 1))),
     "sums of two": lambda x: np.sum(np.sqrt(chosen(x) + np.where(M, x * x, 0.0))),

@@ -26,7 +26,7 @@ def load(name):
 
 FAMILIES = ("learning", "statistics", "physics", "numerics")
 TRIALS = ("trial_statistics", "trial_physics", "trial_engineering", "trial_computing")
-KINDS = ("engineering", "fields", "holders", "idioms", "methods", "models", "solvers")
+KINDS = "engineering", "fields", "holders", "idioms", "methods", "models", "solvers", "users"
 ADOPTED = [load(f"adopted_{name}") for name in KINDS]
 MODULES = [load(name) for name in FAMILIES + TRIALS] + ADOPTED
 HOMES = {id(f): module for module in ADOPTED for _, f, *_ in module.PROGRAMS + module.REFUSED}

@@ -1,4 +1,4 @@
-"""Roots and fits of the series of ``np.polynomial``."""
+"""Roots, fits and Vandermonde matrices of the series of ``np.polynomial``."""
 
 import numpy as np
 import pytest
@@ -37,6 +37,25 @@ def test_fit(family):
     both(lambda y: fit(X, np.stack([y, y**2], 1), 1), Y)
     for expected, found in zip(plain(X, Y, 2, full=True)[1], fit(X, Y, 2, full=True)[1]):
         np.testing.assert_allclose(expected, found, rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", MODULES)
+def test_vander(family):
+    plain, vander = getattr(MODULES[family], f"{family}vander"), FUNCTIONS[f"{family}vander"]
+    for x, deg in [(X, 3), (X.reshape(3, 3), 2), (X, 0), (0.4, 2), (X + 1j * Y, 2)]:
+        np.testing.assert_array_equal(plain(x, deg), cr.jvp(vander, (x, deg), (x, 0))[0])
+        both_rules(vander, x, deg)
+    both(lambda x: vander([x[0], 0.3, x[1] * x[2]], 3), X)
+
+
+def test_vander_computes_with_arrays():
+    columns = np.polynomial.Laguerre.basis
+    slopes = cr.grad(lambda x: np.sum(FUNCTIONS["lagvander"](x, 4)))(np.linspace(0, 1, 50))
+    np.testing.assert_allclose(
+        slopes, sum(columns(k).deriv()(np.linspace(0, 1, 50)) for k in range(5))
+    )
+    calls = cr.cost(lambda x: np.sum(FUNCTIONS["lagvander"](x, 4)), np.linspace(0, 1, 50))
+    assert calls is not None
 
 
 def test_fit_warns_of_rank():

@@ -451,3 +451,17 @@ def test_spline_of_two_variables_at_traced_numbers():
     y = lambda t: float(spline(t, 2.3)[0, 0])  # noqa: E731 - beside the next one
     expected = slope_of(y, (1.3,), (1.0,), 1e-5)
     assert cr.grad(lambda t: spline(t, 2.3)[0, 0])(1.3) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("degrees", [(3, 3), (1, 1), (2, 3)])
+def test_a_plain_spline_of_two_variables_has_slopes_by_scipy(degrees):
+    """It ran by recurrences: a derivative took 100 values."""
+    spline = ip.RectBivariateSpline(*GRID, Z, kx=degrees[0], ky=degrees[1])
+    x, y = INSIDE.T
+    check(lambda x, y: spline.ev(x, y), x, y, rtol=1e-5)  # FITPACK has no slopes of these degrees
+    check(lambda x, y: spline(x[0], y[0])[0, 0] + spline.ev(x[1], 99.0), x, y, rtol=1e-5)
+    steps = str(cr.explain(cr.grad(lambda x: spline.ev(x, 1.3)), 1.1))
+    assert "surface_values" in steps
+    slopes = cr.vmap(cr.grad(lambda x: spline.ev(x, 1.3)))(x)  # all at once: it does not warn
+    np.testing.assert_allclose(slopes, spline.ev(x, 1.3, dx=1) if degrees[0] > 1 else slopes)
+    assert cr.jacobian(lambda x: spline.ev(x, 1.3), sparse=True)(x).nnz == len(x)

@@ -435,7 +435,11 @@ def test_a_closure_over_traced_entries():
 REFUSALS = {
     "max": (lambda e: array(e).max(), "max of a sparse array with traced entries has no rule"),
     "lil": (lambda e: array(e).tolil(), "format lil cannot hold traced entries"),
-    "dense": (lambda e: sparse.csr_array(np.diag(e)), "the pattern of a sparse array is constant"),
+    "data of a dense one": (lambda e: sparse.csr_array(np.diag(e)).data, "leaves out what is zero"),
+    "places of a dense one": (
+        lambda e: sparse.coo_matrix(np.diag(e)).row * e[0],
+        "row of a sparse",
+    ),
     "out": (lambda e: array(e).toarray(out=np.zeros((4, 3))), "toarray.out=...."),
     "sparse right-hand side": (
         lambda e: linalg.spsolve(sparse.diags([e], [0], format="csc"), scipys.csc_array(np.eye(6))),

@@ -348,3 +348,16 @@ def test_the_weights_that_an_average_returns():
         same(f(x), cr.vjp(f, x)[0])
         assert type(cr.vjp(f, x)[0]) is type(f(x))
     assert cr.vjp(f, x)[0].flags.writeable
+
+
+@pytest.mark.parametrize("f", [np.cov, np.corrcoef])
+def test_covariances_are_numpys_to_the_last_bit(f):
+    """A conjugate was a copy, and BLAS rounds a product with a copy otherwise."""
+    for n in (41, 62, 139):
+        x = np.random.default_rng(n).normal(size=n)
+
+        def g(x):
+            return f(x * 1.02 + np.roll(x, 3), x)
+
+        np.testing.assert_array_equal(g(x), cr.jvp(g, (x,), (x,))[0])
+        np.testing.assert_array_equal(g(x), cr.vjp(g, x)[0])

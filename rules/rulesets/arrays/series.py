@@ -1,9 +1,9 @@
-"""Roots and fits of the six series of ``np.polynomial``, for traced values.
+"""Roots, fits and Vandermonde matrices of the six series of ``np.polynomial``, for traced values.
 
 ``np.polynomial`` is plain Python that NumPy's protocols do not see. Traced values run through
-most of it, but not through its eigenvalues and least squares. ``FUNCTIONS`` has, by name
-(``chebroots``, ``legfit`` ...), functions that take their place, and ``CLASSES`` the series
-that use these. ``chainrules.numpy.polynomial`` offers both.
+most of it, but not through its eigenvalues and least squares, and through its Vandermonde matrices
+number by number. ``FUNCTIONS`` has, by name (``chebroots``, ``legfit`` ...), functions that take
+their place, and ``CLASSES`` the series that use these. ``chainrules.numpy.polynomial`` offers both.
 """
 
 import functools
@@ -38,12 +38,42 @@ def entries(x):
     return as_object_array(x) if isinstance(x, Traced) else x
 
 
-def define_roots(prefix, module):
+def define_vander(prefix, module):
+    """Define the matrix of the polynomials of a series at ``x``: their slopes are series in them.
+
+    From ``e_k' = sum_j der(e)[j, k] e_j``: ``ydot = (y @ der(e)) * xdot``.
+    """
+    der, plain_vander = (getattr(module, prefix + name) for name in ("der", "vander"))
+
+    @primitive
+    @functools.wraps(plain_vander)
+    def vander(x, deg):
+        points = healed(x)
+        return plain_vander(x, deg) if points is x else vander(array_of(points), deg)
+
+    @pair_rule(vander)
+    def vander_pair(vander, x, *, deg):
+        y = vander(x, deg)
+        coefficients = der(np.eye(np.shape(y)[-1]))
+        slopes = y[..., : len(coefficients)] @ coefficients
+
+        def vander_pushforward(xdot):
+            return slopes * np.expand_dims(np.atleast_1d(dense(xdot, x)), -1)
+
+        def vander_pullback(ybar):
+            return np.reshape(np.sum(np.conj(slopes) * ybar, axis=-1), np.shape(x))
+
+        return y, vander_pushforward, vander_pullback
+
+    return vander
+
+
+def define_roots(prefix, module, vander):
     """Define the roots of a series, and differentiate them where they are simple.
 
     From ``val(y, c) = 0``: ``val(y, cdot) + slope * ydot = 0``.
     """
-    val, der, vander = (getattr(module, prefix + name) for name in ("val", "der", "vander"))
+    val, der = (getattr(module, prefix + name) for name in ("val", "der"))
     plain_roots = getattr(module, f"{prefix}roots")
 
     def value_at(x, c):
@@ -64,7 +94,7 @@ def define_roots(prefix, module):
             return -value_at(y, dense(cdot, c)) / value_at(y, healed(der(entries(c))))
 
         def roots_pullback(ybar):
-            columns = healed(vander(entries(y), n - 1))
+            columns = vander(y, n - 1)
             slope = value_at(y, healed(der(entries(c))))
             return -adjoint(columns) @ (ybar / np.conj(slope))
 
@@ -73,14 +103,12 @@ def define_roots(prefix, module):
     return roots
 
 
-def define_fit(prefix, module):
-    vander = getattr(module, f"{prefix}vander")
-
+def define_fit(prefix, vander):
     def fit(x, y, deg, rcond=None, full=False, w=None):
         """Least squares in the powers ``deg``: all up to a number, or those of a list."""
         x, y = array_of(healed(x)) + 0.0, array_of(healed(y)) + 0.0
         powers = np.arange(deg + 1) if np.ndim(deg) == 0 else np.sort(deg)
-        columns = healed(vander(x, int(powers[-1])))[:, powers]
+        columns = vander(x, int(powers[-1]))[:, powers]
         if w is not None:
             w = array_of(healed(w)) + 0.0
             columns, y = columns * w[:, None], y * (w[:, None] if np.ndim(y) == 2 else w)
@@ -104,8 +132,9 @@ def roots_in_domain(self):
 
 
 for _prefix, _module in MODULES.items():
-    FUNCTIONS[f"{_prefix}roots"] = define_roots(_prefix, _module)
-    FUNCTIONS[f"{_prefix}fit"] = define_fit(_prefix, _module)
+    FUNCTIONS[f"{_prefix}vander"] = _vander = define_vander(_prefix, _module)
+    FUNCTIONS[f"{_prefix}roots"] = define_roots(_prefix, _module, _vander)
+    FUNCTIONS[f"{_prefix}fit"] = define_fit(_prefix, _vander)
     _types = [x for x in vars(_module).values() if isinstance(x, type)]
     _series = next(x for x in _types if x.__module__ == _module.__name__)
     _names = ("roots", "fit")

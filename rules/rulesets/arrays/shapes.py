@@ -341,12 +341,12 @@ def diagflat_block(x, k=0):
     return on_diagonal(x.flat, (count, n + abs(k), n + abs(k)), k)
 
 
-@linear_rule(np.diag, moves=True, drops=True, block=diag_block)
+@linear_rule(np.diag, moves=True, drops=True, idles=True, block=diag_block)
 def diag_transpose(ybar, space, k=0):
     return np.diagonal(ybar, k) if space.ndim == 1 else diagonal_transpose(ybar, space, k)
 
 
-@linear_rule(np.diagflat, moves=True, views=False, block=diagflat_block)
+@linear_rule(np.diagflat, moves=True, views=False, idles=True, block=diagflat_block)
 def diagflat_transpose(ybar, space, k=0):
     return np.reshape(np.diagonal(ybar, k), space.shape)
 

@@ -111,6 +111,11 @@ class BatchLevel(BatchCalls):
             if ufunc in _COMPARISONS and isinstance(other, float | int | complex):
                 # A number of Python's, beside which an item is asked in another order.
                 raise OneByOne(self, f"a comparison meets a {type(other).__name__}")
+            batched: Any = b if other is a else a
+            if isinstance(other, str | bytes) and batched.dtype.kind in "US":
+                # Of one text Python asks the other, which knows of no batch: they differ, it says.
+                texts = [x.block if x is batched else x for x in (a, b)]
+                return self.wrap(operation(*texts))
             y = answer_of(ufunc, operation, a, b, other)
             sequence = hasattr(other, "__getitem__") and not isinstance(other, str | bytes | dict)
             if y is NotImplemented and sequence and ufunc in _EQUALITIES:

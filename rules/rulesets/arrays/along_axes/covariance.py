@@ -32,7 +32,9 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if count <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         count = 0.0
-    products = np.dot(centred, np.conj(np.transpose(weighted)))
+    # A conjugate of real numbers would be a copy, whose product with the array rounds otherwise.
+    columns = np.transpose(weighted)
+    products = np.dot(centred, np.conj(columns) if np.iscomplexobj(columns) else columns)
     return np.squeeze(np.astype(products * np.true_divide(1, count), dtype))
 
 

@@ -7,7 +7,16 @@ import math
 import numpy as np
 from scipy import interpolate
 
-from .... import StandIn, array_of, composed, dtype_of, innermost, value
+from .... import (
+    StandIn,
+    array_of,
+    composed,
+    dtype_of,
+    innermost,
+    primitive,
+    scalar_rule,
+    value,
+)
 from ..traced_objects import (
     Interpolates,
     TracedFunction,
@@ -258,6 +267,38 @@ def kept_within(x, t, k):
     return np.where(value(x) < value(low), low, np.where(value(x) > value(high), high, x))
 
 
+class Surface:
+    """A spline in two variables whose knots and coefficients are plain."""
+
+    __slots__ = ("spline",)
+
+    def __init__(self, tx, ty, c, *degrees):
+        self.spline = interpolate.BivariateSpline.__new__(interpolate.BivariateSpline)
+        self.spline.tck, self.spline.degrees = (tx, ty, np.ravel(c)), degrees
+
+    def slope(self, x, y, dx, dy):
+        """The derivative of any order; FITPACK has those below the degrees."""
+        (tx, ty, c), (kx, ky) = self.spline.tck, self.spline.degrees
+        if dx < kx and dy < ky:
+            return surface_values(x, y, self, dx, dy)
+        c = np.reshape(c, (len(tx) - kx - 1, len(ty) - ky - 1))
+        return tensor_values((tx, ty), c, (kx, ky), np.broadcast_arrays(x, y), (dx, dy))
+
+
+@primitive
+def surface_values(x, y, surface, dx, dy):
+    """A derivative of a plain spline in two variables, at points, by SciPy."""
+    return surface.spline(x, y, dx, dy, grid=False)
+
+
+scalar_rule(
+    surface_values,
+    lambda _, x, y, surface, dx, dy: surface.slope(x, y, dx + 1, dy),
+    lambda _, x, y, surface, dx, dy: surface.slope(x, y, dx, dy + 1),
+    0, 0, 0,
+)  # fmt: skip
+
+
 def bivariate_values(tck, x, y, dx=0, dy=0, grid=True):
     tx, ty, c, kx, ky = tck
     tx, ty = as_float(tx), as_float(ty)
@@ -266,6 +307,8 @@ def bivariate_values(tck, x, y, dx=0, dy=0, grid=True):
     x, y = kept_within(as_float(x), tx, kx), kept_within(as_float(y), ty, ky)
     if grid:
         x, y = np.reshape(x, (-1, 1)), np.reshape(y, (1, -1))
+    if innermost(tck) is None:
+        return Surface(tx, ty, c, kx, ky).slope(x, y, dx, dy)
     x, y = np.broadcast_arrays(x, y)
     return tensor_values((tx, ty), c, (kx, ky), (x, y), (dx, dy))
 

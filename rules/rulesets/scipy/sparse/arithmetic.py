@@ -145,7 +145,7 @@ def _format_of(operation, a, b):
 
 def times_sparse(a, b):
     """The product entry by entry, which has an entry where both have one."""
-    ones = [x.places.holding(np.ones(x.nnz, int)) for x in (a, b)]
+    ones = [x.places.holding(np.ones(x.places.count, int)) for x in (a, b)]
     left = renumbered(a.entries, a.places.numbered.multiply(ones[1]).tocsr())
     right = renumbered(b.entries, ones[0].multiply(b.places.numbered).tocsr())
     product = left.with_entries(left.entries * right.entries)
@@ -160,7 +160,7 @@ def matmul_sparse(a, b):
     a, b = a.asformat("csr"), b.asformat("csr")
     rows, between = a.places.coords
     starts, counts = b.indptr[between], np.diff(b.indptr)[between]
-    left = np.repeat(np.arange(a.nnz), counts)
+    left = np.repeat(np.arange(a.places.count), counts)
     right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     right = right + np.repeat(starts, counts)
     columns = b.places.coords[1][right]

@@ -18,6 +18,7 @@ ATTRIBUTES = {
     "blocksize", "col", "format", "has_canonical_format", "has_sorted_indices", "indices", "indptr",
     "ndim", "offsets", "row", "shape",
 }  # fmt: skip
+PLACES = {"col", "coords", "indices", "indptr", "row"}
 # Elementwise functions that SciPy has as methods: zero where their argument is zero.
 ELEMENTWISE = (
     "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p",
@@ -46,10 +47,10 @@ class SparseArray:
     # ---- what it is ----
 
     def __getattr__(self, name):
-        if name in ATTRIBUTES:
+        if name in ATTRIBUTES or (name == "coords" and self.format == "coo"):
+            if name in PLACES:
+                self.refuse_places(name)
             return getattr(self.places.numbered, name)
-        if name == "coords" and self.format == "coo":
-            return self.places.numbered.coords
         if not name.startswith("_") and hasattr(type(self.places.numbered), name):
             raise MissingRuleError(
                 f"{name} of a sparse array with traced entries has no rule, in {user_line()}.\n"
@@ -59,7 +60,18 @@ class SparseArray:
 
     @property
     def data(self):
+        self.refuse_places("data")
         return self.places.stored(self.entries)
+
+    def refuse_places(self, name):
+        """Refuse what leaves out entries of a dense array that are zero, and may move."""
+        if self.nnz < self.places.count:
+            raise MissingRuleError(
+                f"{name} of a sparse array that was made of a traced dense one leaves out what is "
+                f"zero, and need not stay so, in {user_line()}.\n"
+                f"  write {self.stands_for().__name__}((x[i, j], (i, j)), shape) in place of that "
+                "of x, with i and j of your own, or cr.value of it where no derivative is wanted"
+            )
 
     @property
     def dtype(self):
@@ -67,7 +79,8 @@ class SparseArray:
 
     @property
     def nnz(self):
-        return self.places.count
+        places = self.places
+        return np.count_nonzero(value(self.entries)) if places.full else places.count
 
     size = nnz
 
@@ -78,7 +91,7 @@ class SparseArray:
         return self.to_scipy().count_nonzero()
 
     def getnnz(self, axis=None):
-        return self.places.numbered.getnnz(axis)
+        return self.to_scipy().getnnz(axis)
 
     @property
     def is_matrix(self):
@@ -123,7 +136,7 @@ class SparseArray:
     def moved(self, f):
         """Return what ``f``, which only moves entries, makes of the array."""
         whole = self.summed()
-        return renumbered(whole.entries, f(whole.places.numbered))
+        return renumbered(whole.entries, f(whole.places.numbered), whole.places.full)
 
     @property
     def T(self):  # noqa: N802 - SciPy's name
@@ -162,7 +175,7 @@ class SparseArray:
     def tocoo(self, copy=False):
         if self.format == "coo":
             return self
-        return renumbered(self.entries, self.places.numbered.tocoo())
+        return renumbered(self.entries, self.places.numbered.tocoo(), self.places.full)
 
     def todia(self, copy=False):
         return self.asformat("dia")
@@ -320,7 +333,7 @@ def lifted(x):
     return SparseArray(np.ravel(x.data)[np.ravel(whole.numbered.data) > 0], whole)
 
 
-def renumbered(entries, y):
+def renumbered(entries, y, full=False):
     """Return the array of the entries at the places where ``y`` has their numbers."""
     if not sparse.issparse(y):  # an entry, or its dense form
         if np.ndim(y) > 0:
@@ -332,7 +345,7 @@ def renumbered(entries, y):
     y = y.copy()
     y.data = np.where(present, np.cumsum(present), 0).reshape(y.data.shape)
     whole = np.array_equal(chosen, np.arange(1, np.size(entries) + 1))
-    return SparseArray(entries if whole else entries[chosen - 1], EntryPlaces(y))
+    return SparseArray(entries if whole else entries[chosen - 1], EntryPlaces(y, full=full))
 
 
 def at_coords(data, coords, like):

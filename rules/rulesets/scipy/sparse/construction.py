@@ -13,9 +13,6 @@ from .array import SparseArray, as_dense, issparse, lifted, plain, renumbered
 from .places import EntryPlaces, numbered
 from .seeing import SeeingClass
 
-PATTERN = "the pattern of a sparse array is constant"
-
-
 # ---- classes -------------------------------------------------------------------------------
 
 
@@ -47,11 +44,9 @@ def made(cls, format, arg1, shape, **options):
         there = arg1.asformat(format)  # whose entries may be in another order
         return renumbered(there.entries, cls(there.places.numbered))
     if not isinstance(arg1, tuple):
-        raise MissingRuleError(
-            f"{cls.__name__} of a traced dense array has no rule: {PATTERN}, in {user_line()}.\n"
-            f"  write {cls.__name__}((data, (row, col)), shape), or {cls.__name__}(cr.value(x)) "
-            "where the pattern alone is asked for"
-        )
+        x = as_dense(arg1)
+        ids = np.arange(1, np.size(x) + 1).reshape(np.shape(x))
+        return renumbered(np.ravel(x), of_two_axes(cls(ids, shape, **options)), full=True)
     data, *where = arg1
     data, where = as_dense(data), value(where)
     count = np.arange(1, np.size(data) + 1)
@@ -63,16 +58,21 @@ def made(cls, format, arg1, shape, **options):
         y = made(sparse.coo_array, "coo", (data, *where), shape).summed()
         return renumbered(y.entries, cls(y.places.numbered, **options))
     stored = cls((count.reshape(np.shape(data)), *where), shape, **options)
-    if stored.ndim != 2:
-        raise MissingRuleError(
-            f"{cls.__name__} of one axis with traced entries has no rule, in {user_line()}.\n"
-            "  give it two axes"
-        )
+    of_two_axes(stored)
     if format != "dia":
         return SparseArray(np.ravel(data), EntryPlaces(stored, ordered=True))
     whole = numbered(stored)
     chosen = np.ravel(stored.data)[np.ravel(whole.data) > 0] - 1
     return SparseArray(np.ravel(data)[chosen], EntryPlaces(whole))
+
+
+def of_two_axes(y):
+    if y.ndim != 2:
+        raise MissingRuleError(
+            f"{type(y).__name__} of one axis with traced entries has no rule, in {user_line()}.\n"
+            "  give it two axes"
+        )
+    return y
 
 
 # ---- functions that place entries -----------------------------------------------------------
@@ -197,7 +197,7 @@ def spdiags(data, diags, m=None, n=None, format=None):
 def kron(A, B, format=None):
     a, b = (_as_sparse(x).summed() for x in (A, B))
     ids = [x.places.numbered for x in (a, b)]
-    ones = [x.places.holding(np.ones(x.nnz, int)) for x in (a, b)]
+    ones = [x.places.holding(np.ones(x.places.count, int)) for x in (a, b)]
     # In one format, in which both store their entries in the same order.
     left = renumbered(a.entries, sparse.kron(ids[0], ones[1], "coo").tocsr())
     right = renumbered(b.entries, sparse.kron(ones[0], ids[1], "coo").tocsr())
@@ -208,23 +208,25 @@ def kron(A, B, format=None):
 @composed(sparse.kronsum)
 def kronsum(A, B, format=None):
     a, b = _as_sparse(A), _as_sparse(B)
-    left = kron(sparse.eye_array(b.shape[0]), a, "csr")
-    right = kron(b, sparse.eye_array(a.shape[0]), "csr")
+    eye = sparse.eye if a.is_matrix and b.is_matrix else sparse.eye_array
+    left = kron(eye(b.shape[0]), a, "csr")
+    right = kron(b, eye(a.shape[0]), "csr")
     return (left + right).asformat(format)
 
 
 def _as_sparse(x):
+    """Return ``x`` as a sparse array; a dense one as a matrix, as SciPy does."""
     if issparse(x):
         return lifted(x)
-    if not isinstance(x, Traced):
-        return lifted(sparse.coo_array(array_of(x)))
-    numbers = Numbering()
-    return numbers.at(numbers.block(x))
+    if isinstance(x, Traced):
+        return made(sparse.coo_matrix, "coo", x, None)
+    return lifted(sparse.coo_matrix(array_of(x)))
 
 
 @composed(sparse.find)
 def find(A):
     whole = lifted(A).summed()
+    whole.refuse_places("find")
     rows, columns, ids = sparse.find(whole.places.numbered)
     kept = value(whole.entries)[ids - 1] != 0
     return rows[kept], columns[kept], whole.entries[ids[kept] - 1]

@@ -14,10 +14,15 @@ BY_INDEX = ("coo", "csc", "csr")  # formats with an index for each entry
 
 
 class EntryPlaces:
-    """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for them, 0 as padding."""
+    """The pattern of a sparse array: ``numbered`` stores 1, 2, ... for them, 0 as padding.
 
-    def __init__(self, numbered, ordered=False):
+    A pattern that is ``full`` is that of a dense array, of which SciPy's holds what is not zero:
+    the derivative has all entries, for one that is zero need not stay so.
+    """
+
+    def __init__(self, numbered, ordered=False, full=False):
         self.numbered = numbered
+        self.full = full and numbered.format in BY_INDEX
         if ordered:  # as is known; else it is looked at
             self.ids = None
 
@@ -54,6 +59,11 @@ class EntryPlaces:
 
     def holding(self, entries):
         """Return SciPy's array with plain ``entries``."""
+        if self.full:
+            y = self.numbered.copy()
+            y.data = np.array(self.stored(entries))
+            y.eliminate_zeros()
+            return y
         if self.numbered.format in ("csr", "csc") and self.numbered.has_canonical_format:
             y = copy.copy(self.numbered)
             y.data = self.stored(entries)
@@ -65,7 +75,8 @@ class EntryPlaces:
 
     @functools.cached_property
     def T(self):  # noqa: N802 - as of an array
-        return EntryPlaces(self.numbered.T, self.numbered.format in BY_INDEX and self.ids is None)
+        ordered = self.numbered.format in BY_INDEX and self.ids is None
+        return EntryPlaces(self.numbered.T, ordered, self.full)
 
     @functools.cached_property
     def flags(self):

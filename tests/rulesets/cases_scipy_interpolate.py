@@ -7,7 +7,13 @@ import numpy as np
 from generic_points import case, normal
 from scipy import interpolate as plain
 
-from chainrules.rules.rulesets.scipy.interpolate import bsplines, piecewise, scattered, systems
+from chainrules.rules.rulesets.scipy.interpolate import (
+    bsplines,
+    grids,
+    piecewise,
+    scattered,
+    systems,
+)
 from chainrules.scipy import interpolate
 
 real = functools.partial(normal, (31,))
@@ -82,6 +88,10 @@ CASES |= {
     bsplines.spline_values: [
         case(TCK[1], AT, TCK[0], 3, nu) for nu in range(5)
     ] + [case(real(7, 2) + 1j, INSIDE, TCK[0], 3, 1), case(real(11), AT, TCK[0], 3, 1)],
+    grids.surface_values: [
+        case(INSIDE[:, 0], INSIDE[:, 1], grids.Surface(*RECT, 3, 3), 0, 0),
+        case(INSIDE[:, :1], INSIDE[:, 1], grids.Surface(*RECT, 3, 3), 0, 1),
+    ],
     scattered.thin_plate: [case(DISTANCES)],
     scattered.thin_plate_slope: [case(DISTANCES)],
 }  # fmt: skip
@@ -99,12 +109,14 @@ OF_ONE_DTYPE = set(CASES)
 BY_ANOTHER_WAY = set() if RNG else {interpolate.barycentric_interpolate}
 FIXED = {
     systems.solution: (2, 3), piecewise.piecewise_values: (3,), bsplines.spline_values: (2, 3, 4),
+    grids.surface_values: (2, 3, 4),
 }  # fmt: skip
 TOLERANCES = {
     interpolate.krogh_interpolate: 1e-5,
     interpolate.barycentric_interpolate: 1e-5,
     interpolate.interpn: 1e-5,
     interpolate.bisplev: 1e-5,
+    grids.surface_values: 1e-5,
     interpolate.griddata: 1e-5,
     interpolate.spalde: 1e-5,
 }

@@ -18,7 +18,7 @@ from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.reduction_kind import ReductionRule
 from ..rules.table.selection_kind import SelectionRule
-from ..rules.table.structural_zeros import all_alive, counts_of
+from ..rules.table.structural_zeros import counts_of
 
 BOOL = np.dtype(bool)
 
@@ -81,9 +81,8 @@ def still_beside(kind: Kind, tangents: list, ydot: Any, values: tuple, kwargs: d
         (t,) = tangents
         if isinstance(t, AbstractZero) or not is_array(ydot):
             return ydot
-        moves: Any = kind.push(0, np.ones(shape_of(t)), None, values, kwargs)
-        moves = np.not_equal(moves, 0)
-        return ydot if all_alive(moves) else Moving(ydot, moves)
+        moves = kind.idles(shape_of(t), **kwargs)
+        return ydot if moves is None else Moving(ydot, moves)
     first, second = [not isinstance(t, AbstractZero) for t in tangents[1:]]
     if first is second or not is_array(ydot) or is_lazy(ydot):
         return ydot

@@ -94,9 +94,10 @@ def linear_rule(f: Function, transpose: Callable | None = None, /, **declared: A
         ``np.real``. Structural zeros then pass: what was masked or overwritten sends nothing back.
     drops : bool, optional
         Whether ``f`` leaves entries out, as indexing does: these are structural zeros.
-    idles : bool, optional
-        Whether entries of the result come from none of the argument, as the edges of ``np.pad``:
-        these are structural zeros of tangents.
+    idles : callable, optional
+        ``idles(shape, **options)`` says which entries of the result come from one of an argument
+        of this shape, None where all do. The others, as the edges of ``np.pad``, are structural
+        zeros of tangents.
     views : bool, optional
         Whether the result may be a view of the argument; if not given, where ``f`` ``moves``.
     axes : str or tuple of str, optional

@@ -53,7 +53,7 @@ class Kind(Bound):
     adds = False
     drops = False
     joins = False  # takes a list of arrays; else a list of numbers stands for an array
-    idles = False  # of a tangent, some entries of the result come from nothing
+    idles: Any = None  # of a tangent, some entries of the result come from nothing: which
     forgets = False  # all but the spaces of the arguments, since no pull looks at their values
     # Of linear kinds: see ``linear_rule``.
     moves = False

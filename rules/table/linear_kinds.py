@@ -59,7 +59,7 @@ class LinearRule(Kind):
         moves: bool = False,
         adds: bool = False,
         drops: bool = False,
-        idles: bool = False,
+        idles: Callable | None = None,
         views: bool | None = None,
         axes: str | tuple[str, ...] = (),
         block: Callable | None = None,

@@ -10,8 +10,6 @@ from linear_calls import Dot
 import chainrules as cr
 
 CALLS_OF_EACH = 12
-# A third evaluation says which entries of their tangents move.
-PLACED_AMONG_ZEROS = {"diag", "diagflat"}
 
 
 def evaluations(f, run):
@@ -52,8 +50,7 @@ def test_once_in_a_tape_and_twice_with_a_tangent():
             tried[f] += 1
             taped = evaluations(f, lambda x=x, g=g: cr.vjp(g, x))
             pushed = evaluations(f, lambda x=x, g=g: cr.jvp(g, (x,), (x,)))
-        most = 3 if f.__name__ in PLACED_AMONG_ZEROS else 2
-        if taped > plain or pushed > most * plain:
+        if taped > plain or pushed > 2 * plain:
             more.add(f.__name__)
     assert len(tried) > 50
     assert more == set()

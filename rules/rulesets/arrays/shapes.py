@@ -259,7 +259,11 @@ def pad_zeros_block(x, pad_width):
     return pad_zeros(x.values, [(0, 0), *pad_widths(pad_width, x.rank)])
 
 
-@linear_rule(pad_zeros, moves=True, views=False, idles=True, block=pad_zeros_block)
+def pad_zeros_moves(shape, pad_width):
+    return np.pad(np.ones(shape, bool), pad_width)
+
+
+@linear_rule(pad_zeros, moves=True, views=False, idles=pad_zeros_moves, block=pad_zeros_block)
 def pad_zeros_transpose(ybar, space, pad_width):
     widths = pad_widths(pad_width, space.ndim)
     return ybar[tuple(slice(before, before + n) for (before, _), n in zip(widths, space.shape))]
@@ -341,12 +345,21 @@ def diagflat_block(x, k=0):
     return on_diagonal(x.flat, (count, n + abs(k), n + abs(k)), k)
 
 
-@linear_rule(np.diag, moves=True, drops=True, idles=True, block=diag_block)
+def diag_moves(shape, k=0):
+    return diagflat_moves(shape, k) if len(shape) == 1 else None
+
+
+def diagflat_moves(shape, k=0):
+    n = math.prod(shape)
+    return on_diagonal(np.ones(n, bool), (n + abs(k), n + abs(k)), k)
+
+
+@linear_rule(np.diag, moves=True, drops=True, idles=diag_moves, block=diag_block)
 def diag_transpose(ybar, space, k=0):
     return np.diagonal(ybar, k) if space.ndim == 1 else diagonal_transpose(ybar, space, k)
 
 
-@linear_rule(np.diagflat, moves=True, views=False, idles=True, block=diagflat_block)
+@linear_rule(np.diagflat, moves=True, views=False, idles=diagflat_moves, block=diagflat_block)
 def diagflat_transpose(ybar, space, k=0):
     return np.reshape(np.diagonal(ybar, k), space.shape)
 

@@ -97,7 +97,7 @@ def children(x: Any) -> Children | None:
     fields = _fields(x)
     if fields is None:
         return None
-    held = {name: getattr(x, name) for name in fields if hasattr(x, name)}
+    held = _present(x, fields)
     moving = {k: part for k, part in held.items() if not _is_constant(fields[k], part)}
     present = tuple(moving)
     return Children(present, tuple(moving.values()), lambda values: copy_object(x, present, values))
@@ -123,9 +123,7 @@ def contents(x: Any) -> dict[Any, Any] | None:
     if issubclass(cls, dict):
         return dict(plain_dict(x).items(x))
     fields = _fields(x)
-    if fields is None:
-        return None
-    return {name: getattr(x, name) for name in fields if hasattr(x, name)}
+    return None if fields is None else _present(x, fields)
 
 
 def copy_holding(x: Value, held: dict[Any, Any]) -> Any:
@@ -212,6 +210,10 @@ def _fields(x: Value) -> dict[str, Any] | None:
     held = getattr(x, "__dict__", None)  # where __getattr__ answers to any name, it is no dict
     stored = [name for name in held if not is_cached(cls, name)] if isinstance(held, dict) else ()
     return dict.fromkeys((*slots, *stored)) or None
+
+
+def _present(x: Value, fields: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(x, name) for name in fields if hasattr(x, name)}
 
 
 def _slots(cls: type) -> tuple[str, ...]:

@@ -78,9 +78,8 @@ def dense(model):
 
 def event(model):
     half = lambda t, y: (y[0] - 0.5) * model.rate()
-    return integrate.solve_ivp(model.fall, (0, 90), [1.0], "LSODA", events=half, **TIGHT).t_events[
-        0
-    ][0]
+    found = integrate.solve_ivp(model.fall, (0, 90), [1.0], "LSODA", events=half, **TIGHT)
+    return found.t_events[0][0]
 
 
 def between(model):

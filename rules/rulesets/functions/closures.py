@@ -64,13 +64,6 @@ class Lifted:
         with opened(self) as f:
             return f(*args, **kwargs)
 
-    def as_now(self) -> "Lifted":
-        """Return the function with variables as they are now, which it may have written to."""
-        if not self.graph.moved():
-            return self
-        graph = Reachable(self.f, with_contents=False)
-        return Lifted(self.f, self.originals, self.values, graph, self.objects)
-
 
 def _children_of_lifted(lifted: Lifted) -> Children:
     def rebuild(parts: list) -> Lifted:
@@ -103,6 +96,13 @@ def lifted(f: Any) -> Any:
         return f  # a container refuses to be copied
     objects = {id(made.copy): made.original for made in copies.objects}
     return Lifted(copied, found, found, Reachable(copied, with_contents=False), objects)
+
+
+def as_now(f: Any) -> Any:
+    """Return a lifted function with variables as they are now, which it may have written to."""
+    if not (isinstance(f, Lifted) and f.graph.moved()):
+        return f
+    return Lifted(f.f, f.originals, f.values, Reachable(f.f, with_contents=False), f.objects)
 
 
 class TakenOut:

@@ -15,7 +15,10 @@ import numpy as np
 
 from ... import Traced, children, frule, is_primitive, rrule
 from ...containers import contents
+from ...known_classes import library_of
 from ...signatures import content_of
+
+KEEPERS = ("chainrules", "scipy", "numpy")  # libraries whose objects keep functions
 
 
 class CellContent(NamedTuple):
@@ -129,12 +132,8 @@ class Ways(NamedTuple):
 def is_users_function(f: Any) -> bool:
     """Say whether ``f`` is a function or a method that a library's object was given."""
     if isinstance(f, types.MethodType):
-        return not _is_of_library(type(f.__self__))
-    return isinstance(f, types.FunctionType) and not _is_of_library(f)
-
-
-def _is_of_library(x: Any) -> bool:
-    return (x.__module__ or "").partition(".")[0] in ("chainrules", "scipy", "numpy")
+        return library_of(type(f.__self__)) not in KEEPERS
+    return isinstance(f, types.FunctionType) and library_of(f) not in KEEPERS
 
 
 def has_rules(f: Any) -> bool:
@@ -164,5 +163,5 @@ def held_in(x: Any) -> tuple:
 
 def _has_fields(x: Any) -> bool:
     """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
-    known = _is_of_library(type(x)) and hasattr(x, "__dict__")
+    known = library_of(type(x)) in KEEPERS and hasattr(x, "__dict__")
     return known and not isinstance(x, type | types.ModuleType)

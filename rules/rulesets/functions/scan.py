@@ -41,7 +41,7 @@ from ... import (
 from ...refusals.table import refusal
 from .bodies import asked, prepares_for, pushed_whole, takes_no_other
 from .checkpoint import Unchanged, repeat
-from .closures import Lifted, lifted, opened
+from .closures import as_now, lifted, opened
 from .progress import Shown, bar_of, counted
 from .sequences import (
     Constant,
@@ -352,10 +352,10 @@ def followed_scan_rrule(
         pieces = []
         for i in range(0, last, segment):
             part = part_of(xs, slice(i, i + segment))
-            f = f.as_now() if isinstance(f, Lifted) else f
+            f = as_now(f)
             carry, ys = repeat(steps, (f, held(carry), part), options)
             pieces.append(ys)
-        f = f.as_now() if isinstance(f, Lifted) else f
+        f = as_now(f)
         carry, ys = steps(f, carry, part_of(xs, slice(last, None)), **options)
         return carry, concatenated([*pieces, ys])
 

@@ -251,14 +251,14 @@ _BY_FUNCTIONS = type(linalg.LinearOperator((1, 1), matvec=abs))
 _BY_MATRIX = type(linalg.aslinearoperator(np.eye(1)))
 
 
-def depends(operator):
-    """Say whether its functions hold what is traced."""
-    return bool(TakenOut(operator).parameters)
+def depends(x):
+    """Say whether an operator's functions, or what is in a tuple, hold what is traced."""
+    return bool(TakenOut(x).parameters)
 
 
 def refuse_depending(f, operator):
     """Refuse an operator whose functions or attributes hold what is traced, which ``f`` applies."""
-    if TakenOut((operator, *vars(operator).values())).parameters:
+    if depends((operator, *vars(operator).values())):
         raise MissingRuleError(
             f"scipy.sparse.linalg.{f.__name__} of an operator that depends on what is traced has "
             f"no rule, in {user_line()}.\n"

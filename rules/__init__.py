@@ -104,7 +104,7 @@ from .tracing.number import TracedNumber
 from .tracing.object_arrays import healed, holds_traced
 from .tracing.operands import is_array, is_basic
 from .tracing.options import computed_into, write_out
-from .tracing.reached import codes_of, reached
+from .tracing.reached import codes_of, is_users, reached
 from .tracing.seen import seen
 from .tracing.shown import as_object_array
 from .tracing.stop import ignore_derivatives, stop_gradient
@@ -138,7 +138,7 @@ __all__ = [
     "Traced", "TracedArray", "TracedNumber", "Level", "value", "is_traced", "innermost",
     "layers", "levels_of", "lent", "reached", "codes_of", "snapshot", "strip", "type_under",
     "HeldArrays", "next_level", "dtype_of", "shape_of", "is_foreign_array", "is_lazy", "is_array",
-    "is_basic", "is_perturbable_input", "children",
+    "is_basic", "is_perturbable_input", "is_users", "children",
     "fold", "iterate_leaves", "map_leaves", "replaced", "Within", "taken", "stop_gradient",
     "all_settled", "buffer", "handed_out", "writers", "written", "raised", "refuse_overlap",
     "computed_into", "write_out", "follow", "laid_out", "library_value", "tie_result",

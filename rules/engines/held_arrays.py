@@ -46,6 +46,12 @@ class HeldArrays:
             if not _is_same(settled(x), held)
         }
 
+    def forget_moved(self) -> None:
+        """Leave out all that is not what it was."""
+        self.after_run()
+        for i in self.moved():
+            del self.copies[i]
+
     def after_run(self) -> None:
         """Leave out what the function has written into."""
         self.large.forget_changed()

@@ -349,6 +349,13 @@ REFUSALS = {
         "would be wrong.",
         "use a copy there (c.copy()), or write the changes into another array",
     ),
+    "variable outside changed": Refusal(
+        "CR153",
+        MutationError,
+        "{name} is read by a function that was called in {line}, and holds something else by now, "
+        "so that the function, evaluated again for its derivative, would be another one.",
+        "pass it as an argument (args=...), or let the function capture it as a local variable",
+    ),
     "plain buffer seen elsewhere": Refusal(
         "CR148",
         MutationError,

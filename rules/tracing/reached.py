@@ -13,6 +13,7 @@ import numpy as np
 
 from ...config.thresholds import REACHED_AT_MOST
 from ..containers import LEAVES, children
+from ..known_classes import library_of
 from ..signatures import content_of
 
 _EXECUTORS = {"dask", "distributed", "joblib", "loky", "mpi4py", "ray"}
@@ -31,7 +32,7 @@ def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]
         cls = type(x)
         if cls in without or id(x) in seen:
             continue
-        if isinstance(x, type) and cls is not type and not _is_users(x):
+        if isinstance(x, type) and cls is not type and not is_users(x):
             continue
         seen[id(x)] = x
         yield x, place
@@ -41,18 +42,18 @@ def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]
         if cls is tuple or cls is list or cls is dict:
             waiting += [(part, place) for part in (x.values() if cls is dict else x)]
         elif cls is types.FunctionType:
-            waiting += variables_of(x, place) if _is_users(x) else ()
+            waiting += variables_of(x, place) if is_users(x) else ()
         elif is_partial:
             waiting += [(part, place) for part in (x.func, x.args, x.keywords)]
         elif cls is types.MethodType:
             waiting += [(x.__func__, place), (x.__self__, place)]
         elif isinstance(x, type):
             named = f"the class {x.__name__}"
-            waiting += [(part, named) for part in vars(x).values()] if _is_users(x) else ()
+            waiting += [(part, named) for part in vars(x).values()] if is_users(x) else ()
         elif cls not in LEAVES:
             parts = children(x)
             waiting += [] if parts is None else [(part, place) for part in parts.values]
-            waiting += [(base, "") for base in cls.__mro__ if _is_users(base)]
+            waiting += [(base, "") for base in cls.__mro__ if is_users(base)]
 
 
 _NO_ARRAYS = {float, int, bool, str, type(None), np.float64, np.ufunc, type(np.sum), type(len)}
@@ -74,7 +75,7 @@ def arrays_read(f: Any) -> list[np.ndarray] | None:
             if cls is np.ndarray:
                 found.append(x)
             elif cls is types.FunctionType or cls is types.ModuleType:
-                if not _is_users(x):
+                if not is_users(x):
                     continue
                 if cls is types.ModuleType or len(functions) > REACHED_AT_MOST:
                     return None
@@ -101,7 +102,7 @@ def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]
                 yield x, "a global variable" if _is_by_name(f) else place
                 modules += [x] if isinstance(x, types.ModuleType) else []
         for module in modules:
-            if not _is_users(module):
+            if not is_users(module):
                 continue
             for name in code.co_names:
                 x = vars(module).get(name)
@@ -123,7 +124,7 @@ def _is_by_name(f: types.FunctionType) -> bool:
     return getattr(sys.modules.get(f.__module__), "__dict__", None) is f.__globals__
 
 
-def _is_users(x: Any) -> bool:
+def is_users(x: Any) -> bool:
     """Say whether a module, a function or a class may hold what a user put into it."""
-    home = x.__name__ if isinstance(x, types.ModuleType) else getattr(x, "__module__", None)
-    return (home or "").partition(".")[0] not in _LIBRARIES
+    is_module = isinstance(x, types.ModuleType)
+    return (x.__name__.partition(".")[0] if is_module else library_of(x)) not in _LIBRARIES

@@ -301,6 +301,20 @@ def swaps(x):
 
 cr.grad(swaps)(np.array([2.0, 3.0]))
 """,
+    "CR153": """
+from chainrules.scipy import integrate
+
+known = {}
+
+def loss(p):
+    total = 0.0
+    for k in (1.0, 2.0):
+        known["k"] = k
+        total = total + integrate.quad_vec(lambda t, k: k * np.sin(p * t), 0.0, 1.0, args=(k,))[0]
+    return total
+
+cr.grad(loss)(1.0)
+""",
     "CR152": """
 from astropy import units as u
 

@@ -284,6 +284,20 @@ def total(x):
 
 cr.jvp(total, (np.ones(3),), (np.ones(3),))
 """,
+    "CR153": """
+from chainrules.scipy import integrate
+
+known = {}
+
+def loss(p):
+    total = 0.0
+    for k in (1.0, 2.0):
+        known["k"] = k
+        total = total + integrate.quad_vec(lambda t: known["k"] * np.sin(p * t), 0.0, 1.0)[0]
+    return total
+
+cr.grad(loss)(1.0)
+""",
     "CR152": """
 from astropy import units as u
 

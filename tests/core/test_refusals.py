@@ -15,6 +15,7 @@ import pytest
 import chainrules as cr
 from chainrules import numpy as mirror
 from chainrules.rules.refusals.table import REFUSALS, refusal
+from chainrules.scipy import integrate
 
 X = np.array([2.0, 3.0])
 
@@ -205,6 +206,21 @@ def changed(copy):
         return y
 
     return grad(program, X)
+
+
+KNOWN: dict = {}
+
+
+def experiments(integrand, passed):
+    def total(p):
+        found = 0.0
+        for k in (1.0, 2.0):
+            KNOWN["k"] = k
+            args = (p, k) if passed else (p,)
+            found = found + integrate.quad_vec(integrand, 0.0, 1.0, args=args)[0]
+        return found
+
+    return grad(total)
 
 
 def fills(t):
@@ -411,6 +427,11 @@ CASES = {
         [1.0, 3.0],
     ),
     "captured array changed": (changed(copy=False), changed(copy=True), [7.0, 2.0]),
+    "variable outside changed": (
+        experiments(lambda t, p: KNOWN["k"] * p, passed=False),
+        experiments(lambda t, p, k: k * p, passed=True),
+        3.0,
+    ),
     "plain buffer seen elsewhere": (grad(seen_elsewhere), grad(fills), 4.0),
     "no function": (lambda: cr.grad(3.0), grad(lambda x: x * x), 4.0),
     "no scalar output": (

@@ -38,6 +38,7 @@ from ... import (
 from ...containers import Children, contents, copy_holding, put_into, registered
 from ...copies import copy_object
 from ...signatures import content_of
+from .outside import Outside
 from .places import filled, in_tuples
 from .reachable import Reachable, Ways
 
@@ -128,14 +129,20 @@ class TakenOut:
                 self.found.append(part)
                 self.parameters.append(held)
         self.arrays = HeldArrays(())
+        self.outside: Outside | None = None
         self.ways = self.graph.ways(self.found, {})
         places = {id(part): i for i, part in enumerate(self.found)}
         # Where only tuples lead to the values, as in args, nothing has to be copied.
         self.places = in_tuples(x, places, self.ways.to_values) if self.found else None
 
-    def hold_arrays(self) -> None:
-        """Have plain arrays be in copies what they are now, too."""
+    def hold_all(self) -> None:
+        """Have plain arrays be in copies what they are now, too, and variables outside move not.
+
+        No copy of a function reads other global variables: where one of them has moved on when the
+        function is built, that is a ``MutationError``.
+        """
         self.arrays = HeldArrays(self.graph.objects.values())
+        self.outside = Outside(self.graph)
 
     def is_as_taken(self) -> bool:
         """Say whether variables, containers and fields hold what they held."""
@@ -148,7 +155,15 @@ class TakenOut:
             return filled(self.x, self.places, read)
         return Copies(self.found, read, ways).of(self.x)
 
+    def after_run(self) -> None:
+        """Leave what the functions have written to themselves: a count, a log, a work array."""
+        self.arrays.after_run()
+        if self.outside is not None:
+            self.outside.after_run()
+
     def _ways(self) -> Ways:
+        if self.outside is not None:
+            self.outside.check()
         moved = self.graph.moved() | self.arrays.moved()
         return self.graph.ways(self.found, moved) if moved else self.ways
 
@@ -178,7 +193,7 @@ class TakenOut:
         what = f"a function that {name} called writes"
         with given_others(self.x, self.found, values, self._ways(), {}, what) as x:
             y = run(x, innermost(values))
-        self.arrays.after_run()
+        self.after_run()
         return y
 
     def aside(self, f: Callable, *args: Any) -> Any:

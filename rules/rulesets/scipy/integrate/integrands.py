@@ -52,7 +52,7 @@ def rebuilt(name, functions, *given):
             "  give it a function in Python"
         )
     if traced:
-        build.hold_arrays()
+        build.hold_all()
     return build, parameters, traced
 
 

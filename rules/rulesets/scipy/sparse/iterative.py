@@ -112,7 +112,10 @@ def _adjoint(preconditioner):
 @primitive
 def iterated(a, b, method, held):
     """Return the solution and SciPy's ``info``; ``held`` are options that a program computes."""
-    return method.solver(method.matrix(a), b, **method.options, **held)
+    found = method.solver(method.matrix(a), b, **method.options, **held)
+    if method.operator is not None:
+        method.operator.taken.after_run()
+    return found
 
 
 def solution(a, b, method, held):

@@ -158,7 +158,7 @@ class HeldOperator:
 
 def held_operator(operator):
     taken = TakenOut(operator)
-    taken.hold_arrays()
+    taken.hold_all()
     numbers = [value(x) for x in taken.parameters]
     numbers = [np.asarray(x)[()] if isinstance(x, Traced) else x for x in numbers]
     return HeldOperator(taken, numbers)
@@ -167,7 +167,12 @@ def held_operator(operator):
 @primitive
 def operated(x, held):
     """``operator @ x``, of a held operator; a recorder follows what its functions do."""
-    operator = held()
+    y = _operated(x, held())
+    held.taken.after_run()
+    return y
+
+
+def _operated(x, operator):
     if not isinstance(x, Traced):
         return np.asarray(operator @ x)
     if isinstance(operator, _BY_MATRIX):
@@ -175,7 +180,7 @@ def operated(x, held):
     if np.ndim(x) == 1:
         return np.reshape(operator._matvec(x), operator.shape[:1])
     columns = np.shape(x)[1]
-    return np.stack([operated(x[:, i], held) for i in range(columns)], axis=1)
+    return np.stack([_operated(x[:, i], operator) for i in range(columns)], axis=1)
 
 
 @linear_rule(operated)

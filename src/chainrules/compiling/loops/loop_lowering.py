@@ -92,7 +92,7 @@ class LoopBuilder:
 
     def __init__(self, functions: Any, name: str) -> None:
         self.taken = TakenOut(functions)
-        self.taken.hold_arrays()
+        self.taken.hold_all()
         self.functions = functions
         self.name = name
         self.captured = list(self.taken.parameters)

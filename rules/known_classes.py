@@ -4,6 +4,7 @@ After ``cr.register_container(Mesh, unpack, pack)`` every walk goes into a ``Mes
 xarray.DataArray is known from the first one that is met.
 """
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,6 +17,14 @@ def library_of(x: Any) -> str:
     # A class may define a property of that name for its instances.
     home = getattr(x, "__module__", None)
     return home.partition(".")[0] if isinstance(home, str) else ""
+
+
+@functools.lru_cache
+def is_installed(package: str) -> bool:
+    """Say whether a top-level package was imported from where packages are installed."""
+    module = sys.modules.get(package)
+    paths = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    return any(place in str(path) for path in paths for place in ("site-packages", "dist-packages"))
 
 
 class Children(NamedTuple):

@@ -193,6 +193,15 @@ def test_models_are_made_between():
     assert check(cr.grad(loss), loss) == ""
 
 
+def test_attributes_of_modules(monkeypatch):
+    module = types.ModuleType("constants_of_mine")
+    module.k = 1.0
+    monkeypatch.setitem(globals(), "constants", module)
+    reads = lambda t: constants.k * t  # noqa: F821
+    loss = loss_of(SOLVERS["cg"], functools.partial(setattr, module, "k"), reads, (0.5, 1.5))
+    assert check(cr.grad(loss), loss).startswith("constants_of_mine.k is read")
+
+
 def test_pullbacks_are_called_later():
     loss = loss_of(SOLVERS["quad_vec"], set_rate, lambda t: RATE * t, (0.5,))
     _, pull = cr.vjp(loss, 1.3)

@@ -14,15 +14,14 @@ import numpy as np
 
 from ....config import user_line
 from ... import HeldArrays, Traced, codes_of, is_users
-from ...containers import LEAVES
 from ...copies import plain_dict
+from ...known_classes import is_installed, library_of
 from ...refusals.table import refusal
 from ...signatures import content_of
-from .reachable import Contents, Reachable, has_rules
+from .reachable import PLAIN, Contents, Reachable, has_rules
 
 # Methods that make an object: of an object that is there already none of these is called.
 _MAKING = {"__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__"}
-_LEAVES = LEAVES - {np.ndarray, type, types.FunctionType, types.ModuleType, types.MethodType}
 
 
 class Variable(NamedTuple):
@@ -58,7 +57,7 @@ class Outside:
             found = [x for x in parts if id(x) not in known and _leads_on(x)]
             if not found:
                 break
-            graph = Reachable(tuple(found))
+            graph = Reachable(tuple(found), enters=_leads_on)
             waiting = [x for i, x in graph.objects.items() if i not in known][1:]
             known.update(graph.objects)
             self.graphs.append(graph)
@@ -71,14 +70,14 @@ class Outside:
     def _look(self, x: Any) -> None:
         """Note what a function names, and the classes and modules that objects lead to."""
         if isinstance(x, types.FunctionType):
-            if is_users(x) and not has_rules(x):
+            if _is_followed(x) and not has_rules(x):
                 self._note_globals(x)
         elif isinstance(x, types.ModuleType):
             self._enter(x, set())
         elif isinstance(x, type):
             for cls in x.__mro__:
                 self._enter(cls, set())
-        elif type(x) not in _LEAVES and not isinstance(x, np.ndarray | Traced):
+        elif not isinstance(x, np.ndarray | Traced) and _is_followed(type(x)):
             for cls in type(x).__mro__:
                 if id(cls) not in self.spaces:
                     self._enter(cls, _MAKING)
@@ -98,7 +97,8 @@ class Outside:
         """Note attributes of a class or a module that are named, and methods that run unnamed."""
         for name, x in vars(space).items():
             is_method = isinstance(space, type) and isinstance(x, types.FunctionType)
-            runs = name in self.names or (is_method and name.startswith("__"))
+            is_called = is_method and name.startswith("__") and _is_followed(space)
+            runs = is_called or name in self.names
             if runs and name not in without:
                 self._note(vars(space), name, f"{space.__name__}.{name}", id(space))
 
@@ -120,7 +120,8 @@ class Outside:
         ------
         MutationError
         """
-        moved = [id(x.held) for x in self.variables if _differs(_now(x), x.held)]
+        set_anew = [x for x in self.variables if x.namespace.get(x.name) is not x.held]
+        moved = [id(x.held) for x in set_anew if _differs(x.namespace.get(x.name), x.held)]
         moved += [id(x.container) for x in self.contents if _has_moved(x, _differs)]
         moved += [id(x.cell) for x in self.cells if _differs(content_of(x.cell), x.held)]
         moved += self.arrays.moved()
@@ -129,7 +130,7 @@ class Outside:
 
     def after_run(self) -> None:
         """Leave out what the functions have written, if only what was there."""
-        self.variables = [x for x in self.variables if _now(x) is x.held]
+        self.variables = [x for x in self.variables if x.namespace.get(x.name) is x.held]
         self.contents = [x for x in self.contents if not _has_moved(x, operator.is_not)]
         self.cells = [x for x in self.cells if content_of(x.cell) is x.held]
         self.arrays.forget_moved()
@@ -145,13 +146,9 @@ class Outside:
         return next((title for i, title in held if i in leading), "a variable")
 
 
-def _now(x: Variable) -> Any:
-    return x.namespace.get(x.name)
-
-
 def _differs(x: Any, held: Any) -> bool:
     """Say whether it is another object, and no number or text like the one before."""
-    return x is not held and (type(x) not in _LEAVES or repr(x) != repr(held))
+    return x is not held and (type(x) not in PLAIN or repr(x) != repr(held))
 
 
 def _has_moved(x: Contents, differs: Callable[[Any, Any], bool]) -> bool:
@@ -169,10 +166,22 @@ def _has_moved(x: Contents, differs: Callable[[Any, Any], bool]) -> bool:
     return any(map(operator.is_not, now, parts)) and any(map(differs, now, parts))
 
 
+def _is_followed(x: Any) -> bool:
+    """Say whether code is the user's own; code of installed packages counts as constant."""
+    return is_users(x) and not is_installed(library_of(x))
+
+
 def _leads_on(x: Any) -> bool:
-    if isinstance(x, types.ModuleType | types.FunctionType):
+    """Say whether what a variable holds is looked into: not an object of an installed package."""
+    cls = type(x)
+    if isinstance(x, types.FunctionType):
+        return _is_followed(x)
+    if isinstance(x, type | types.ModuleType):
         return is_users(x)
-    return type(x) not in _LEAVES
+    if cls in PLAIN:
+        return False
+    library = library_of(cls)
+    return cls is np.ndarray or library == "chainrules" or not is_installed(library)
 
 
 def _parts(x: Any) -> tuple:

@@ -8,7 +8,7 @@ held.
 import functools
 import operator
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,11 @@ from ...known_classes import library_of
 from ...signatures import content_of
 
 KEEPERS = ("chainrules", "scipy", "numpy")  # libraries whose objects keep functions
+# Types whose objects hold nothing, are no array and no function of the user's.
+PLAIN = frozenset({
+    float, int, complex, bool, str, bytes, type(None), slice, range, np.ufunc, type(np.sum),
+    types.BuiltinFunctionType, *map(type, map(np.dtype, "?bhilqBHILQefdgFDG")),
+})  # fmt: skip
 
 
 class CellContent(NamedTuple):
@@ -51,10 +56,17 @@ class Reachable:
 
     ``cells`` are variables of closures, ``contents`` the user's containers and objects, with what
     they hold now. A library's object is nobody's to set back: what only it leads to may be its
-    memory of what it has computed.
+    memory of what it has computed. Numbers and texts are left out, and what ``enters`` denies.
     """
 
-    def __init__(self, root: Any, *, with_contents: bool = True) -> None:
+    def __init__(
+        self,
+        root: Any,
+        *,
+        with_contents: bool = True,
+        enters: Callable[[Any], bool] = lambda _: True,
+    ) -> None:
+        self.enters = enters
         self.objects: dict[int, Any] = {id(root): root}
         self.holders: dict[int, list[int]] = {id(root): []}
         self.cells: dict[int, CellContent] = {}
@@ -72,7 +84,11 @@ class Reachable:
                 self.contents[id(x)] = Contents(x, held)
             of_library = held is None and _has_fields(x)
             for part in held_in(x) if held is None else held.values():
+                if type(part) in PLAIN:
+                    continue
                 if id(part) not in self.objects:
+                    if not self.enters(part):
+                        continue
                     self.objects[id(part)] = part
                     self.holders[id(part)] = []
                     aside = of_library and not is_users_function(part)

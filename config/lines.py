@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from types import CodeType, FrameType
 
+from .python_library import is_of_python
+
 _OURS = {
     "chainrules", "numpy", "scipy", "dask", "distributed", "jax", "jaxlib", "joblib", "loky",
     "torch", "multipledispatch", "pandas", "polars",
-    *sys.stdlib_module_names,
 }  # fmt: skip
 
 
@@ -108,7 +109,8 @@ def is_the_users(frame: FrameType) -> bool:
     name = frame.f_globals.get("__name__", "")
     known = _users.get(name)
     if known is None:
-        known = _users[name] = name.partition(".")[0] not in _OURS
+        package = name.partition(".")[0]
+        known = _users[name] = package not in _OURS and not is_of_python(package)
     return known
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ...config.python_library import is_of_python
 from ...config.thresholds import REACHED_AT_MOST
 from ..containers import LEAVES, children
 from ..known_classes import library_of
 from ..signatures import content_of
 
 _EXECUTORS = {"dask", "distributed", "joblib", "loky", "mpi4py", "ray"}
-_LIBRARIES = {*sys.stdlib_module_names, *_EXECUTORS, "numpy", "scipy", "chainrules"} - {"__main__"}
+_LIBRARIES = {*_EXECUTORS, "numpy", "scipy", "chainrules"}
 
 
 def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]:
@@ -127,4 +128,5 @@ def _is_by_name(f: types.FunctionType) -> bool:
 def is_users(x: Any) -> bool:
     """Say whether a module, a function or a class may hold what a user put into it."""
     is_module = isinstance(x, types.ModuleType)
-    return (x.__name__.partition(".")[0] if is_module else library_of(x)) not in _LIBRARIES
+    library = x.__name__.partition(".")[0] if is_module else library_of(x)
+    return library not in _LIBRARIES and not is_of_python(library)

@@ -7,11 +7,11 @@ cached function are keys, which a traced value cannot be: with one the function 
 
 import functools
 import re
-import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any
 
+from ..config.python_library import is_of_python
 from ..rules import innermost, is_traced
 from ..rules.engines.buffers import buffer_if_new, handed_out
 from ..rules.known_classes import library_of
@@ -20,7 +20,7 @@ from ..rules.signatures import content_of
 from ..rules.tracing.running import apart
 from .held import Mirror, again, plain_names, with_mirrors
 
-_OF_PYTHON = {*sys.stdlib_module_names, "numpy", "scipy", "chainrules", ""}
+_KNOWN = {"numpy", "scipy", "chainrules", ""}
 
 
 def is_compiled(part: Any) -> bool:
@@ -28,7 +28,8 @@ def is_compiled(part: Any) -> bool:
     kind = type(part)
     if library_of(kind) == "numba" or kind.__name__ in OF_CYTHON or is_decorator(part):
         return True
-    return kind is BuiltinFunctionType and library_of(part) not in _OF_PYTHON
+    library = library_of(part)
+    return kind is BuiltinFunctionType and library not in _KNOWN and not is_of_python(library)
 
 
 def of_compiled(compiled: Any, mirror_of: Mirror) -> Any:

@@ -17,6 +17,7 @@ from types import (
 )
 from typing import Any
 
+from ..config.python_library import is_of_python
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
 from ..rules.signatures import content_of
@@ -28,7 +29,6 @@ _ORIGINALS = frozenset({FunctionType, BuiltinFunctionType, MethodType, ModuleTyp
 _CONTAINERS = frozenset({dict, list, SimpleNamespace})
 _BY_KEYS = frozenset({dict, list, FunctionType})  # what they keep has no name as an attribute
 _PLAIN = frozenset(LEAVES - _ORIGINALS)
-_LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath", *sys.stdlib_module_names})
 
 
 class KeptFunctions:
@@ -131,9 +131,14 @@ class KeptFunctions:
         return {
             id(part)
             for name, module in list(sys.modules.items())
-            if name.partition(".")[0] in _LIBRARIES and isinstance(module, ModuleType)
+            if _is_of_a_library(name) and isinstance(module, ModuleType)
             for part in (vars(module), *vars(module).values())
         }
+
+
+def _is_of_a_library(module: str) -> bool:
+    package = module.partition(".")[0]
+    return package in ("numpy", "scipy") or is_of_python(package)
 
 
 def _is_of_no_module(part: Any, kind: type) -> bool:

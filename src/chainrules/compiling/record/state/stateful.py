@@ -5,15 +5,13 @@ the library is constant, and so are NumPy, SciPy and chainrules as a whole.
 """
 
 import functools
-import sys
-import sysconfig
 import types
 from typing import Any
 
+from ....config.python_library import is_of_python
 from ....config.thresholds import STATEFUL_KEPT
 
 CONSTANT_PACKAGES = frozenset({"numpy", "scipy", "chainrules", "llvmlite", "multipledispatch"})
-_PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _PATHS = (
     "join basename dirname split splitext isabs normpath normcase commonprefix commonpath sep "
     "curdir pardir extsep altsep pathsep devnull fspath"
@@ -63,10 +61,7 @@ INTROSPECTION = frozenset({
 def is_library(module: str | None) -> bool:
     """Say whether a module counts as constant; a user's may be called ``code``, too."""
     top = (module or "").partition(".")[0]
-    if top not in sys.stdlib_module_names or top in sys.builtin_module_names:
-        return top in CONSTANT_PACKAGES or top in sys.builtin_module_names
-    file = getattr(sys.modules.get(module or ""), "__file__", None)
-    return isinstance(file, str) and file.startswith(_PYTHON) and "site-packages" not in file
+    return top in CONSTANT_PACKAGES or is_of_python(top)
 
 
 def is_constant_code(names: dict) -> bool:

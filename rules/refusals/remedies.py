@@ -285,7 +285,11 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
     package = _package_of(names)
     if package in INSTEAD_OF_ADOPTION:
         return INSTEAD_OF_ADOPTION[package]
-    if id(names) in adopted:
+    late = [name for name, x in names.items() if isinstance(x, ModuleType) and _is_plain(x)]
+    if id(names) in adopted and late:
+        said = "was" if len(late) == 1 else "were"
+        lines = f"write cr.adopt() below the imports: {', '.join(late)} {said} imported after it"
+    elif id(names) in adopted:
         lines = (
             f"import {library} at the top of the module and call it from there: what was "
             "put into a dict or an object\n  after the adoption is not adopted, nor what a "
@@ -294,6 +298,12 @@ def _remedy(by_hand: str, names: dict, library: str) -> str:
     else:
         lines = f"{_adoption(names)} be differentiated as it stands"
     return f"{by_hand}; or\n  {lines}" if by_hand else lines
+
+
+def _is_plain(module: ModuleType) -> bool:
+    """Say whether it is NumPy's or SciPy's module, and not what an adopted one has in its place."""
+    is_theirs = module.__name__.partition(".")[0] in ("numpy", "scipy")
+    return is_theirs and sys.modules.get(module.__name__) is module
 
 
 def _package_of(names: dict) -> str:

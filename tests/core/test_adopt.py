@@ -112,6 +112,19 @@ def test_the_calling_module():
     assert caller.sin is math.sin
 
 
+def test_imports_that_come_after_the_adoption(tmp_path, monkeypatch):
+    area = "def area(p):\n    return integrate.quad(lambda t: t * p, 0, 1)[0]\n"
+    text = f"import chainrules as cr\ncr.adopt()\nfrom scipy import integrate\n{area}"
+    (tmp_path / "adopted_early.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    early = importlib.import_module("adopted_early")
+    said = r"write cr.adopt\(\) below the imports: integrate was imported after it"
+    with pytest.raises(cr.LostDerivativeError, match=said):
+        cr.grad(early.area)(1.0)
+    exec("cr.adopt()", vars(early))
+    assert cr.grad(early.area)(1.0) == 0.5
+
+
 def test_float_and_complex_are_the_builtins_to_all_who_ask():
     sim = module()
     plain = sim.kinds(2.0), sim.kinds(2), sim.kinds(np.float64(2))

@@ -7,30 +7,29 @@ _FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _known: dict[str, bool] = {}
 
 
-def is_of_python(package: str) -> bool:
-    """Say whether a top-level module is of Python's library: not a user's ``wave.py``.
+def is_of_python(module: str) -> bool:
+    """Say whether a module is of Python's library: not a user's ``wave.py``, nor made by hand.
 
     Examples
     --------
+    >>> import statistics
     >>> is_of_python("statistics"), is_of_python("numpy")
     (True, False)
     """
-    known = _known.get(package)
-    return _look(package) if known is None else known
+    known = _known.get(module)
+    if known is None:
+        known = _look(module)
+        if module in sys.modules:
+            _known[module] = known
+    return known
 
 
-def _look(package: str) -> bool:
+def _look(module: str) -> bool:
+    package = module.partition(".")[0]
     if package not in sys.stdlib_module_names or package == "__main__":
-        found = False
-    elif package not in sys.modules:
-        return True  # as nobody has imported another one so far
-    else:
-        file = getattr(sys.modules[package], "__file__", None)
-        found = not isinstance(file, str) or _is_among_pythons(file)
-    _known[package] = found
-    return found
-
-
-def _is_among_pythons(file: str) -> bool:
-    is_there = file.startswith(_FOLDERS) or ".zip" in file
+        return False
+    if package in sys.builtin_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    is_there = isinstance(file, str) and (file.startswith(_FOLDERS) or ".zip" in file)
     return is_there and "site-packages" not in file

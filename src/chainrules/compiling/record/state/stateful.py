@@ -60,8 +60,7 @@ INTROSPECTION = frozenset({
 @functools.lru_cache(STATEFUL_KEPT)
 def is_library(module: str | None) -> bool:
     """Say whether a module counts as constant; a user's may be called ``code``, too."""
-    top = (module or "").partition(".")[0]
-    return top in CONSTANT_PACKAGES or is_of_python(top)
+    return (module or "").partition(".")[0] in CONSTANT_PACKAGES or is_of_python(module or "")
 
 
 def is_constant_code(names: dict) -> bool:

@@ -31,5 +31,6 @@ def _look(module: str) -> bool:
     if package in sys.builtin_module_names:
         return True
     file = getattr(sys.modules.get(module), "__file__", None)
-    is_there = isinstance(file, str) and (file.startswith(_FOLDERS) or ".zip" in file)
-    return is_there and "site-packages" not in file
+    if not isinstance(file, str) or "site-packages" in file:
+        return False
+    return file.startswith(_FOLDERS) or ".zip" in file

@@ -211,7 +211,7 @@ def test_pullbacks_are_called_later():
         pull(1.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(sorted(MOVES)), min_size=1, max_size=3, unique=True),
     st.lists(st.sampled_from((0.5, 0.75, 1.5)), min_size=1, max_size=3),

@@ -387,7 +387,7 @@ kind_of(PyObject *f, PyObject *level)
 static int
 is_linear(PyObject *kind, Py_ssize_t count)
 {
-    return count == 1 ? Py_TYPE(kind) == LINEAR_RULE && SLOT(kind, IDLES) == Py_False
+    return count == 1 ? Py_TYPE(kind) == LINEAR_RULE && SLOT(kind, IDLES) == Py_None
                       : Py_TYPE(kind) == BILINEAR_RULE;
 }
 

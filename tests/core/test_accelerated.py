@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counted_calls import calls_of
 
 import chainrules as cr
 from chainrules.rules import scalar_rule
@@ -208,6 +209,25 @@ def test_other_numbers_go_their_own_way(number):
     y, ydot = cr.jvp(lambda x: x * x + 1, (number,), (type(number)(1),))
     assert type(y) is type(ydot) is type(number)
     assert ydot == 2 * number
+
+
+@accelerated
+@pytest.mark.parametrize("transform", [cr.grad, lambda f: lambda x: cr.jvp(f, (x,), (x,))])
+@pytest.mark.parametrize("move", [np.transpose, lambda x: np.reshape(x, (4, 1)), lambda x: x[::-1]])
+def test_a_linear_step_costs_few_calls(transform, move):
+    """Beside a ufunc, which is known to go the short way."""
+
+    def chain(step):
+        def f(x):
+            for _ in range(20):
+                x = step(x)
+            return np.sum(x)
+
+        derivative, x = transform(f), np.ones((2, 2))
+        derivative(x)
+        return sum(module is not None for module, _ in calls_of(lambda: derivative(x)))
+
+    assert chain(move) - chain(np.negative) < 20 * 9
 
 
 def interrupted_at(count, run):

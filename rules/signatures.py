@@ -140,6 +140,28 @@ def without_defaults(f: Function, kwargs: dict, supported: Iterable[str]) -> dic
     return kept
 
 
+_AS_PYTHONS = frozenset({type(None), bool, int, float, complex, str, slice, type, np.ufunc})
+
+
+def as_pythons(options: dict) -> dict:
+    """Return options with integers and booleans of NumPy as Python's, in tuples and lists too.
+
+    A small unsigned integer has no negative, and few of Python's functions take a 0-d array.
+    """
+    if _AS_PYTHONS.issuperset(map(type, options.values())):  # as nearly always
+        return options
+    return {name: _as_pythons(x) for name, x in options.items()}
+
+
+def _as_pythons(x: Any) -> Any:
+    cls = type(x)
+    if cls is tuple or cls is list:
+        return x if _AS_PYTHONS.issuperset(map(type, x)) else cls(map(_as_pythons, x))
+    if issubclass(cls, np.generic) or (cls is np.ndarray and x.ndim == 0):
+        return x.item() if x.dtype.kind in "iub" else x
+    return x
+
+
 class Bound:
     """Signature to which calls are bound: ``count`` arguments by position, and options by name.
 

@@ -73,6 +73,21 @@ is_bound_by_name(PyObject *kind)
            && PyLong_AsLong(count) == 1;
 }
 
+/* Whether options have no integers or booleans of NumPy, which `as_pythons` makes Python's. */
+static int
+are_as_pythons(PyObject *options)
+{
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(options, &at, &key, &value);) {
+        if (!is_usual_setting(value)
+            && (PyTuple_Check(value) || PyList_Check(value) || PyArray_IsScalar(value, Integer)
+                || PyArray_IsScalar(value, Bool) || PyArray_IsZeroDim(value))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Options by name, of a call with `count` arrays in front, as `Bound.bind` makes them; UNHANDLED
    where a name is not known, or not taken. */
 static PyObject *
@@ -85,7 +100,7 @@ named_options(PyObject *kind, PyObject *args, Py_ssize_t count, PyObject *option
         return UNHANDLED;
     }
     PyObject *named = PyDict_New(), *key, *value;
-    int known = named == NULL ? -1 : 1;
+    int known = named == NULL ? -1 : are_as_pythons(options);
     for (Py_ssize_t k = count; known > 0 && k < given; k++) {
         known = is_usual_setting(PyTuple_GET_ITEM(args, k));
         if (known && PyDict_SetItem(named, PyList_GET_ITEM(names, k), PyTuple_GET_ITEM(args, k)) < 0) {

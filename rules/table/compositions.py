@@ -34,6 +34,7 @@ from ..containers import iterate_leaves
 from ..refusals.table import refusal
 from ..shapes import is_lazy
 from ..signatures import (
+    as_pythons,
     name_of,
     parameters,
     positional_names,
@@ -267,7 +268,7 @@ class Composed(Kind):
         if self.of_scipy:
             args = tuple([_array(x) if type(x) is list else x for x in args])
             kwargs = {k: _array(x) if type(x) is list else x for k, x in kwargs.items()}
-        return args, kwargs
+        return args, as_pythons(kwargs) if kwargs else kwargs
 
     def _named(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """Give all arguments by name, where the body does not take them in the places of ``f``."""

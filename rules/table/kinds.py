@@ -17,7 +17,7 @@ from ...config import RuleConfig, RuleError
 from ..annotations import Function, Tangentlike, Value
 from ..containers import are_settings
 from ..shapes import dtype_of
-from ..signatures import POSITIONAL, Bound, name_of, parameters
+from ..signatures import POSITIONAL, Bound, as_pythons, name_of, parameters
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import Projector, ProjectTo
 from ..tangents.structural import Tangent, add, child_tangents, sum_tangents
@@ -121,6 +121,11 @@ class Kind(Bound):
                 return level.call_with_traced_option(f, args, options)
             options = level.hold_options(options)
         return self.apply(level, f, args, options)
+
+    def bind(self, f: Function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """Fit a call of ``f``, with its options as Python's own: rules negate and count by them."""
+        args, kwargs = Bound.bind(self, f, args, kwargs)
+        return args, as_pythons(kwargs) if kwargs else kwargs
 
     def apply(self, level: Any, f: Function, args: tuple, options: dict) -> Value:
         """Evaluate a call that was bound, none of whose options is followed, and have it kept."""

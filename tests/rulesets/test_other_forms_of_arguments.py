@@ -24,8 +24,19 @@ def as_list(x):
     return list(x) if integers else x
 
 
+def as_small(x):
+    """Return integers as unsigned ones of one byte, which have no negatives."""
+    if type(x) is tuple and x and all(type(part) is int for part in x):
+        return tuple(map(as_small, x))
+    return np.uint8(x) if type(x) is int and 0 <= x < 256 else x
+
+
 FORMS = {
     "integers of NumPy": lambda x: np.int64(x) if type(x) is int else x,
+    "unsigned integers": as_small,
+    "0-d arrays": lambda x: np.array(x) if type(x) in (int, bool) else x,
+    "booleans of NumPy": lambda x: np.bool_(x) if type(x) is bool else x,
+    "integers for booleans": lambda x: int(x) if type(x) is bool else x,
     "lists for tuples": as_list,
     "lists for arrays": lambda x: x.tolist() if type(x) is np.ndarray and x.ndim else x,
     "capitals": lambda x: x.upper() if isinstance(x, str) else x,

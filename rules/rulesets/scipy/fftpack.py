@@ -79,14 +79,14 @@ ALONG_SEVERAL |= {fftpack.idctn: ("dctn", PARTNER), fftpack.idstn: ("dstn", PART
 @composed_each(ALONG_ONE, value="own")
 def cosines_or_sines(entry, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False):
     name, types = entry
-    return OWN[name](x, types[type], n, axis, norm)
+    return OWN[name](x, types[int(type)], n, axis, norm)
 
 
 @composed_each(ALONG_SEVERAL, value="own")
 def cosines_or_sines_of_several(entry, x, type=2, shape=None, axes=None, norm=None,
                                 overwrite_x=False):  # fmt: skip
     name, types = entry
-    return OWN[name](x, types[type], shape, axes, norm)
+    return OWN[name](x, types[int(type)], shape, axes, norm)
 
 
 # ---- periodic operators --------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class ClipRule(Kind):
 
     def bind(self, clip, args, kwargs):
         if kwargs or len(args) != 3:
-            args, kwargs = Kind.bind(self, clip, args, kwargs)
+            args, kwargs = super(Kind, self).bind(clip, args, kwargs)  # bounds are no options
             given = {name: bound for name, bound in kwargs.items() if bound is not None}
             x, low, high = (*args, None, None)[:3]
             low = given.get("a_min", given.get("min")) if low is None else low

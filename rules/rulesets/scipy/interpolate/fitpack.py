@@ -44,7 +44,7 @@ def values_beside(x, tck, nu, ext):
     below, above = value(xp) < value(first), value(xp) > value(last)
     if ext == 3:
         xp = np.where(below, first, np.where(above, last, xp))
-    y = values(t, as_float(c)[:n], k, xp, nu)
+    y = values(t, as_float(c)[:n], k, xp, int(nu))
     return np.where(below | above, 0.0, y) if ext == 1 else y
 
 

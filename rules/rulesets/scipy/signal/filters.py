@@ -233,7 +233,7 @@ from_state = own_valued(signal.lfilter, filtered_from)
 def lfilter(b, a, x, axis=-1, zi=None):
     b, a, x = as_1d(array(b)), as_1d(array(a)), array(x)
     if zi is None:
-        return filtered(b, a, x, axis)
+        return filtered(b, a, x, int(axis))
     return from_state(b, a, x, axis, array(zi))
 
 

@@ -57,7 +57,7 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
             f", in {user_line()}.\n"
             "  extend x by np.pad, and leave mode and cval out"
         )
-    y = polyphase(array(h), along_last(array(x), axis), up, down)
+    y = polyphase(array(h), along_last(array(x), axis), int(up), int(down))
     return np.moveaxis(y, -1, axis)
 
 

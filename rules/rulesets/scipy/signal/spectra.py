@@ -285,6 +285,7 @@ def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, in
     size = whole if nperseg is None else int(nperseg)
     if nfft is None:
         nfft = size if input_onesided and size == whole + 1 else whole
+    nfft = int(nfft)
     noverlap = size // 2 if noverlap is None else int(noverlap)
     step = size - noverlap
     window, _ = window_of(window, size, size)

@@ -73,7 +73,7 @@ from .tangents.structural import Tangent, add, child_tangents, structural, sum_t
 from .tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 from .tangents.zeros import ZERO, AbstractZero, NoTangent, ZeroTangent
 from .tracing.array import TracedArray
-from .tracing.captured import lent
+from .tracing.captured import Watch, lent
 from .tracing.classes.stand_ins import AbstractStandIn, StandIn, stands_for
 from .tracing.conversions import describe
 from .tracing.funnel import (
@@ -143,7 +143,7 @@ __all__ = [
     "all_settled", "buffer", "handed_out", "writers", "written", "raised", "refuse_overlap",
     "computed_into", "write_out", "follow", "laid_out", "library_value", "tie_result",
     "SentFunction", "healed", "holds_traced", "as_object_array", "AbstractStandIn", "StandIn",
-    "stands_for",
+    "stands_for", "Watch",
     # ---- call back ----
     "Engine", "gradient_via_ad", "jacobian_via_ad",
 ]  # fmt: skip

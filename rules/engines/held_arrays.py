@@ -14,19 +14,22 @@ from .buffers import buffer, settled
 class HeldArrays:
     """Plain arrays among ``objects`` as they are now: copies of small ones, digests of others.
 
-    A large one that the function itself changes when it is run is its own, to write into, and is
-    not compared afterwards.
+    A large one that the function changes when it is first run is its own, to write into, and is not
+    compared afterwards. A tape's ``watch`` knows those of all its calls, and compares them itself.
     """
 
-    def __init__(self, objects: Iterable) -> None:
+    def __init__(self, objects: Iterable, watch: Watch | None = None) -> None:
         self.copies: dict[int, tuple[Any, np.ndarray]] = {}
-        self.large = Watch()
+        self.large = Watch() if watch is None else watch
+        self.is_own = watch is None
+        self.new: set[int] = set()  # ids of large ones, up to the first run
         self.has_run = False
         for x in objects:
             array = settled(x)
             if type(array) is np.ndarray and not array.dtype.hasobject and may_change(array):
                 if array.nbytes > COPIED_AT_ONCE:
-                    self.large.watch(array)
+                    if self.large.watch(array):
+                        self.new.add(id(array))
                 else:
                     self.copies[id(x)] = x, copied(array)
 
@@ -38,8 +41,11 @@ class HeldArrays:
         MutationError
             Where a large one is not what it was.
         """
-        if self.has_run:
+        if self.has_run and self.is_own:
             self.large.check()
+        return self._moved()
+
+    def _moved(self) -> dict[int, Any]:
         return {
             i: copied(held) if type(x) is np.ndarray else buffer(copied(held))
             for i, (x, held) in self.copies.items()
@@ -49,12 +55,14 @@ class HeldArrays:
     def forget_moved(self) -> None:
         """Leave out all that is not what it was."""
         self.after_run()
-        for i in self.moved():
+        for i in self._moved():
             del self.copies[i]
 
     def after_run(self) -> None:
-        """Leave out what the function has written into."""
-        self.large.forget_changed()
+        """Leave out large arrays that the function has written into."""
+        if self.new:
+            self.large.forget_changed(self.new)
+            self.new = set()
         self.has_run = True
 
 

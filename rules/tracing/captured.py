@@ -7,6 +7,7 @@ and compared before the derivative is computed: where a digest of all its entrie
 was, that is an error.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -110,14 +111,19 @@ class Watch:
             if digest(x) != before:
                 raise refusal("captured array changed", x=describe(x), line=line)
 
-    def forget_changed(self) -> None:
-        """Leave out arrays that are not what they were: they may be anything from now on."""
-        self.arrays = {i: x for i, x in self.arrays.items() if digest(x[0]) == x[1]}
+    def forget_changed(self, known: Iterable[int]) -> None:
+        """Leave out arrays of these ids that are not what they were: they may be anything."""
+        for i in known:
+            x, before, _ = self.arrays[i]
+            if digest(x) != before:
+                del self.arrays[i]
 
-    def watch(self, x: np.ndarray) -> None:
-        """Have ``check`` compare an array with what it is now."""
-        if id(x) not in self.arrays and x.dtype.kind != "O" and may_change(x):
-            self.arrays[id(x)] = x, digest(x), user_line()
+    def watch(self, x: np.ndarray) -> bool:
+        """Have ``check`` compare an array with what it is now; say whether it is a new one."""
+        if id(x) in self.arrays or x.dtype.kind == "O" or not may_change(x):
+            return False
+        self.arrays[id(x)] = x, digest(x), user_line()
+        return True
 
 
 class Unwatched(Watch):

@@ -521,3 +521,15 @@ def test_nan_from_the_users_function_is_nan():
     with pytest.warns(plain.IntegrationWarning):
         slope = cr.grad(lambda k: integrate.quad(lambda t: k * np.nan, 0, 1)[0])(1.0)
     assert np.isnan(slope)
+
+
+def test_a_traced_value_in_a_class_is_named():
+    def loss(k):
+        class Decay:
+            def __call__(self, x):
+                return np.exp(-k * x)
+
+        return integrate.quad(Decay(), 0.0, 1.0)[0]
+
+    with pytest.raises(cr.LostDerivativeError, match=r"a class.*\n.*in a field"):
+        cr.grad(loss)(1.3)

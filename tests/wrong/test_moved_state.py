@@ -290,3 +290,48 @@ def test_random_changes(parts):
 
     for transform in (cr.grad, cr.jacfwd, cr.hessian):
         np.testing.assert_allclose(transform(moving)(P), transform(expected)(P), 1e-12, 1e-14)
+
+
+def large_operator(matrix):
+    times = lambda v: matrix @ v
+    return linalg.LinearOperator(matrix.shape, times, lambda v: matrix.T @ v, dtype=float)
+
+
+def test_a_large_matrix_of_an_operator_has_one_digest_for_all_products():
+    matrix = np.random.default_rng(0).normal(size=(60, 60)) / 60
+    operator, x = large_operator(matrix), np.linspace(0.0, 1.0, 60)
+    y, pull = cr.vjp(lambda x: operator @ (operator @ np.sin(x)), x)
+    np.testing.assert_array_equal(y, matrix @ (matrix @ np.sin(x)))
+    expected = (matrix.T @ (matrix.T @ np.ones(60))) * np.cos(x)
+    np.testing.assert_allclose(pull(np.ones(60))[0], expected, rtol=1e-12)
+    matrix[3, 4] += 1
+    with pytest.raises(cr.MutationError, match=r"test_moved_state.py:\d"):
+        pull(np.ones(60))
+
+
+@pytest.mark.parametrize("outer", [cr.grad, lambda f: cr.jacfwd(f)])
+def test_a_large_matrix_that_moves_on_inside_of_an_outer_derivative(outer):
+    matrix = np.random.default_rng(0).normal(size=(60, 60)) / 60
+    operator = large_operator(matrix)
+
+    def loss(k):
+        _, pull = cr.vjp(lambda x: operator @ (x * k), np.ones(60))
+        matrix[0, 0] += 1.0
+        return np.sum(pull(np.ones(60))[0])
+
+    with pytest.raises(cr.MutationError):
+        outer(loss)(0.5)
+
+
+def test_an_operator_may_write_into_a_large_array_of_its_own():
+    work = np.zeros((2, 3000))
+
+    def times(v):
+        work[0] = v
+        np.multiply(work[0], 2.0, out=work[1])
+        return work[1].copy()
+
+    operator = linalg.LinearOperator((3000, 3000), times, times, dtype=float)
+    _, pull = cr.vjp(lambda x: operator @ (operator @ x), np.ones(3000))
+    for _ in range(3):
+        np.testing.assert_array_equal(pull(np.ones(3000))[0], 4.0)

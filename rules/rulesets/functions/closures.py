@@ -26,6 +26,7 @@ from ... import (
     Engine,
     HeldArrays,
     Traced,
+    Watch,
     all_settled,
     children,
     healed,
@@ -135,14 +136,14 @@ class TakenOut:
         # Where only tuples lead to the values, as in args, nothing has to be copied.
         self.places = in_tuples(x, places, self.ways.to_values) if self.found else None
 
-    def hold_all(self) -> None:
+    def hold_all(self, watch: Watch | None = None) -> None:
         """Have plain arrays be in copies what they are now, too, and variables outside move not.
 
-        No copy of a function reads other global variables: where one of them has moved on when the
-        function is built, that is a ``MutationError``.
+        A tape that records the call may give its ``watch``. No copy of a function reads other
+        global variables: where one has moved on when it is built, that is a ``MutationError``.
         """
-        self.arrays = HeldArrays(self.graph.objects.values())
-        self.outside = Outside(self.graph)
+        self.arrays = HeldArrays(self.graph.objects.values(), watch)
+        self.outside = Outside(self.graph, watch)
 
     def is_as_taken(self) -> bool:
         """Say whether variables, containers and fields hold what they held."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....config import user_line
-from ... import HeldArrays, Traced, codes_of, is_users
+from ... import HeldArrays, Traced, Watch, codes_of, is_users
 from ...copies import plain_dict
 from ...known_classes import is_installed, library_of
 from ...refusals.table import refusal
@@ -40,7 +40,7 @@ class Outside:
     what the functions themselves write when they are run.
     """
 
-    def __init__(self, inside: Reachable) -> None:
+    def __init__(self, inside: Reachable, watch: Watch | None = None) -> None:
         self.line = user_line()
         self.names: set[str] = set()
         self.spaces: dict[int, tuple[Any, set[str]]] = {}  # classes and modules
@@ -63,7 +63,8 @@ class Outside:
             self.graphs.append(graph)
         self.variables = list(self.noted.values())
         objects = [x for graph in self.graphs for x in graph.objects.values()]
-        self.arrays = HeldArrays([x for x in objects if isinstance(x, np.ndarray | Traced)])
+        arrays = [x for x in objects if isinstance(x, np.ndarray | Traced)]
+        self.arrays = HeldArrays(arrays, watch)
         self.cells = [x for graph in self.graphs for x in graph.cells.values()]
         self.contents = [self._named(x) for graph in self.graphs for x in graph.contents.values()]
 

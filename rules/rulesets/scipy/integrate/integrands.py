@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import types
 
 import numpy as np
 from scipy import LowLevelCallable
@@ -21,7 +22,8 @@ from .... import (
     value,
 )
 from ....shapes import FLOATS
-from ...functions.closures import TakenOut
+from ....signatures import content_of
+from ...functions.closures import TakenOut, is_of_an_engine
 from ...functions.scan import recordings, solver_lowerings
 
 COMPILED = (LowLevelCallable, tuple, ctypes.CFUNCTYPE(None).__base__)
@@ -53,7 +55,20 @@ def rebuilt(name, functions, *given):
         )
     if traced:
         build.hold_all()
+    elif any(map(is_of_traced_class, build.graph.objects.values())):
+        raise lost(name, functions[0], user_line())
     return build, parameters, traced
+
+
+def is_of_traced_class(x):
+    """Say whether the class of an object was made by a function whose traced values it holds."""
+    cls = type(x)
+    if "<locals>" not in cls.__qualname__:
+        return False
+    parts = [part for base in cls.__mro__ for part in vars(base).values()]
+    functions = [part for part in parts if isinstance(part, types.FunctionType)]
+    cells = [content_of(cell) for f in functions for cell in f.__closure__ or ()]
+    return any(map(is_of_an_engine, (*parts, *cells)))
 
 
 def one_step(f, *args, **options):
@@ -101,8 +116,9 @@ def plainly(f, args, name, line, level):
 def lost(name, f, line):
     return LostDerivativeError(
         f"scipy.integrate.{name} was called with {name_of(f)}, which reads a traced value "
-        f"from where it cannot be replaced (a global variable, a cache), in {line}.\n"
-        "  pass it in args, or let the function capture it as a local variable"
+        f"from where it cannot be replaced (a global variable, a cache, a class), in {line}.\n"
+        "  pass it in args, let the function capture it as a local variable, or the object keep it "
+        "in a field"
     )
 
 

@@ -183,7 +183,7 @@ def by_iteration(solver):
         fixed = {name: x for name, x in options.items() if name not in held}
         parameters = []
         if isinstance(A, linalg.LinearOperator):
-            operator = held_operator(A)
+            operator = held_operator(A, b)
             parameters = operator.taken.parameters
             operator = with_adjoint(solver, operator) if parameters else operator
             a, method = 0.0, Method(solver, fixed, operator=operator)

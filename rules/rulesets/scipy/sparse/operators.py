@@ -18,6 +18,7 @@ from .... import (
     Traced,
     bilinear_rule,
     innermost,
+    levels_of,
     linear_rule,
     primitive,
     shape_of,
@@ -156,9 +157,12 @@ class HeldOperator:
         return HeldOperator(self.taken, self.numbers, (*self.changes, change))
 
 
-def held_operator(operator):
+def held_operator(operator, *operands):
+    """Take an operator as it is; a tape that follows the operands compares its large arrays."""
     taken = TakenOut(operator)
-    taken.hold_all()
+    inwards = sorted(levels_of(*operands), key=lambda level: level.number)
+    watches = [level.watch for level in inwards if hasattr(level, "watch")]
+    taken.hold_all(watches[-1] if watches else None)
     numbers = [value(x) for x in taken.parameters]
     numbers = [np.asarray(x)[()] if isinstance(x, Traced) else x for x in numbers]
     return HeldOperator(taken, numbers)
@@ -203,7 +207,7 @@ def applied(self, x, *args, **kwargs):
         )
     if np.shape(x)[-2 if np.ndim(x) > 1 else 0] != self.shape[1]:
         _dimension_mismatch(self, x)
-    return operated(x, held_operator(self))
+    return operated(x, held_operator(self, x))
 
 
 def applied_to_vectors(self, x):

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from types import CodeType, FrameType
 
-from .python_library import is_of_python
+from .foundations import is_foundation
 
 _OURS = {
-    "chainrules", "numpy", "scipy", "dask", "distributed", "jax", "jaxlib", "joblib", "loky",
-    "torch", "multipledispatch", "pandas", "polars",
+    "dask", "distributed", "jax", "jaxlib", "joblib", "loky", "torch", "multipledispatch", "pandas",
+    "polars",
 }  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def is_the_users(frame: FrameType) -> bool:
     known = _users.get(name)
     if known is None:
         package = name.partition(".")[0]
-        known = _users[name] = package not in _OURS and not is_of_python(package)
+        known = _users[name] = package not in _OURS and not is_foundation(package)
     return known
 
 

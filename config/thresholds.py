@@ -127,7 +127,6 @@ CONSTANT_COPIED = 1 << 16  # bytes, up to which a captured array is copied, and 
 COMPARED_PLACES = 20_000  # places of captured state; what has more is no setting but data
 QUICK_ARRAYS = 8  # arguments, of which each is told from each: the guard is quadratic in them
 CODES_KEPT = 2048  # pieces of code, of which it is known what they read
-STATEFUL_KEPT = 4096  # functions, of which it is known whether they read the state of the process
 EXAMPLE_KEPT = 1 << 16  # bytes of the arguments' arrays, kept for `cr.explain(c, stage=...)`
 
 # ---- compiling: single numbers or loops, 'RK4', 'Rosenbrock', 'MLP 4-8-3' ----

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from ..config import ContainerError
-from ..config.python_library import is_of_python
+from ..config.foundations import is_foundation
 from ..config.thresholds import DEEP
 from .annotations import Value
 from .copies import copy_dict, copy_list, copy_object, is_cached, plain_dict
@@ -52,7 +52,6 @@ def is_flat(x: Any) -> TypeGuard[list | tuple]:
     return (cls is list or cls is tuple) and LEAVES.issuperset(map(type, x))
 
 
-_FOREIGN = {"numpy", "scipy", "chainrules"}
 # Of these only the classes that hold what the user gave them are looked into.
 _HOLDERS = {
     ("collections", "ChainMap"),
@@ -193,7 +192,7 @@ def _fields(x: Value) -> dict[str, Any] | None:
         return None
     if (
         (
-            ((library in _FOREIGN or is_of_python(library)) and of_copies.isdisjoint(cls.__mro__))
+            (is_foundation(library) and of_copies.isdisjoint(cls.__mro__))
             and (cls.__module__, cls.__name__) not in _HOLDERS
         )
         or isinstance(x, type | enum.Enum | BaseException)

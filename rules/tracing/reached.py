@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...config.python_library import is_of_python
+from ...config.foundations import is_foundation
 from ...config.thresholds import REACHED_AT_MOST
 from ..containers import LEAVES, children
 from ..known_classes import library_of
 from ..signatures import content_of
 
 _EXECUTORS = {"dask", "distributed", "joblib", "loky", "mpi4py", "ray"}
-_LIBRARIES = {*_EXECUTORS, "numpy", "scipy", "chainrules"}
 
 
 def reached(f: Any, without: Collection[type] = ()) -> Iterator[tuple[Any, str]]:
@@ -129,4 +128,4 @@ def is_users(x: Any) -> bool:
     """Say whether a module, a function or a class may hold what a user put into it."""
     is_module = isinstance(x, types.ModuleType)
     library = x.__name__.partition(".")[0] if is_module else library_of(x)
-    return library not in _LIBRARIES and not is_of_python(library)
+    return library not in _EXECUTORS and not is_foundation(library)

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from chainrules.config.python_library import is_of_python
+from chainrules.config.foundations import is_of_python
 
 MODULE = """
     import numpy as np

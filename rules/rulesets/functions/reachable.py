@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....config.foundations import FOUNDATIONS
 from ... import Traced, children, frule, is_primitive, rrule
 from ...containers import contents
 from ...known_classes import library_of
 from ...signatures import content_of
 
-KEEPERS = ("chainrules", "scipy", "numpy")  # libraries whose objects keep functions
 # Types whose objects hold nothing, are no array and no function of the user's.
 PLAIN = frozenset({
     float, int, complex, bool, str, bytes, type(None), slice, range, np.ufunc, type(np.sum),
@@ -148,8 +148,8 @@ class Ways(NamedTuple):
 def is_users_function(f: Any) -> bool:
     """Say whether ``f`` is a function or a method that a library's object was given."""
     if isinstance(f, types.MethodType):
-        return library_of(type(f.__self__)) not in KEEPERS
-    return isinstance(f, types.FunctionType) and library_of(f) not in KEEPERS
+        return library_of(type(f.__self__)) not in FOUNDATIONS
+    return isinstance(f, types.FunctionType) and library_of(f) not in FOUNDATIONS
 
 
 def has_rules(f: Any) -> bool:
@@ -179,5 +179,5 @@ def held_in(x: Any) -> tuple:
 
 def _has_fields(x: Any) -> bool:
     """Say whether ``x`` is an object of a library that keeps functions: a spline, a wrapper."""
-    known = library_of(type(x)) in KEEPERS and hasattr(x, "__dict__")
+    known = library_of(type(x)) in FOUNDATIONS and hasattr(x, "__dict__")
     return known and not isinstance(x, type | types.ModuleType)

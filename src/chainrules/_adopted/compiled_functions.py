@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any
 
-from ..config.python_library import is_of_python
+from ..config.foundations import is_foundation
 from ..rules import innermost, is_traced
 from ..rules.engines.buffers import buffer_if_new, handed_out
 from ..rules.known_classes import library_of
@@ -20,8 +20,6 @@ from ..rules.signatures import content_of
 from ..rules.tracing.running import apart
 from .held import Mirror, again, plain_names, with_mirrors
 
-_KNOWN = {"numpy", "scipy", "chainrules", ""}
-
 
 def is_compiled(part: Any) -> bool:
     """Say whether ``part`` is a function that numba or Cython made, or a C compiler."""
@@ -29,7 +27,7 @@ def is_compiled(part: Any) -> bool:
     if library_of(kind) == "numba" or kind.__name__ in OF_CYTHON or is_decorator(part):
         return True
     library = library_of(part)
-    return kind is BuiltinFunctionType and library not in _KNOWN and not is_of_python(library)
+    return kind is BuiltinFunctionType and library != "" and not is_foundation(library)
 
 
 def of_compiled(compiled: Any, mirror_of: Mirror) -> Any:

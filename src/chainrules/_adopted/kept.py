@@ -17,7 +17,7 @@ from types import (
 )
 from typing import Any
 
-from ..config.python_library import is_of_python
+from ..config.foundations import is_of_python
 from ..rules.containers import LEAVES
 from ..rules.refusals.remedies import adopted
 from ..rules.signatures import content_of

@@ -4,14 +4,12 @@ Nobody can compare that state at every call, so code that names them is not comp
 the library is constant, and so are NumPy, SciPy and chainrules as a whole.
 """
 
-import functools
 import types
 from typing import Any
 
-from ....config.python_library import is_of_python
-from ....config.thresholds import STATEFUL_KEPT
+from ....config.foundations import FOUNDATIONS, is_foundation
 
-CONSTANT_PACKAGES = frozenset({"numpy", "scipy", "chainrules", "llvmlite", "multipledispatch"})
+CONSTANT_PACKAGES = FOUNDATIONS | {"llvmlite", "multipledispatch"}
 _PATHS = (
     "join basename dirname split splitext isabs normpath normcase commonprefix commonpath sep "
     "curdir pardir extsep altsep pathsep devnull fspath"
@@ -57,10 +55,10 @@ INTROSPECTION = frozenset({
 })  # fmt: skip
 
 
-@functools.lru_cache(STATEFUL_KEPT)
 def is_library(module: str | None) -> bool:
     """Say whether a module counts as constant; a user's may be called ``code``, too."""
-    return (module or "").partition(".")[0] in CONSTANT_PACKAGES or is_of_python(module or "")
+    name = module or ""
+    return name.partition(".")[0] in CONSTANT_PACKAGES or is_foundation(name)
 
 
 def is_constant_code(names: dict) -> bool:

@@ -1,10 +1,25 @@
-"""Modules of Python's own library, told by name and file from a user's file of that name."""
+"""Foundations: Python's own library, told by name and file from a user's file, NumPy, and SciPy.
+
+Of their functions and objects nothing is a user's, and nothing changes from call to call.
+"""
 
 import sys
 import sysconfig
 
 _FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 _known: dict[str, bool] = {}
+FOUNDATIONS = frozenset({"numpy", "scipy", "chainrules"})
+
+
+def is_foundation(module: str) -> bool:
+    """Say whether a module is of Python's library, of NumPy or SciPy, or our own.
+
+    Examples
+    --------
+    >>> is_foundation("numpy.linalg"), is_foundation("statistics"), is_foundation("pandas")
+    (True, True, False)
+    """
+    return module.partition(".")[0] in FOUNDATIONS or is_of_python(module)
 
 
 def is_of_python(module: str) -> bool:

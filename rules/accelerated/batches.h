@@ -70,12 +70,23 @@ wrapped_as(PyTypeObject *type, PyObject *level, PyObject *block, int of_python)
     return y;
 }
 
+/* UNHANDLED in place of an error of NumPy's, which Python asks of each item: see `raise_of_items`. */
+static PyObject *
+asked_of_items(void)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+        return NULL;
+    }
+    PyErr_Clear();
+    return UNHANDLED;
+}
+
 /* The batched value of a block, which it takes over, or of what else NumPy gave. */
 static PyObject *
 wrapped_block(PyObject *level, PyObject *block, int of_python)
 {
-    if (block == NULL) {
-        return NULL;
+    if (block == NULL || block == UNHANDLED) {
+        return block == NULL ? asked_of_items() : UNHANDLED;
     }
     int known = (is_plain_block(block) || is_of_truths(block))
                 && PyArray_NDIM((PyArrayObject *)block) > 0;

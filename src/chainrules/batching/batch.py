@@ -242,11 +242,14 @@ class Batch:
 
         Raises
         ------
-        BatchError
+        BatchError, or the error that some items raise
             If one way is allowed.
         """
         if split.level is not self.level:
             raise split
+        if self.ways == 1 and isinstance(split.__cause__, Exception):
+            split.__cause__.add_note(f"the items of a batch differ in {split.asked}: see ways=16")
+            raise split.__cause__
         if self.ways == 1:
             raise BatchError(
                 f"the items of a batch differ in {_asked(split)}, in {split.line}.\n"

@@ -55,6 +55,7 @@ from .axes import items_as, items_outermost
 from .batch_values import BatchValues
 from .batched import BatchedArray, BatchedNumber
 from .gathering import Gather, holds_batched, is_mask, numbers_of_true, plain_slices, read_masked
+from .item_errors import raise_of_items
 from .pythons_numbers import OF_PYTHON
 from .random_draws import Draws
 from .ways import OneByOne, Split, grouped, is_told, tell
@@ -202,7 +203,10 @@ class BatchCalls(BatchValues):
                 return self.each(f, args, kwargs)
             args = (*args[:1], *self.beside(args[1:]))
         options = self.blocks(kwargs) if kwargs else kwargs
-        y = at_once_on_blocks(f, tuple(builtins.map(self.blocks, args)), options)
+        try:
+            y = at_once_on_blocks(f, tuple(builtins.map(self.blocks, args)), options)
+        except Exception as error:
+            raise_of_items(self, error, f, args, kwargs)
         if y is not NotImplemented:
             return self.result(y, f, kind, args, kwargs)
         # The library's own value needs a call for each item anyway; and a body may ask it itself.
@@ -286,7 +290,12 @@ class BatchCalls(BatchValues):
 
         draws = Draws((*args, *kwargs.values()))
         each = (draws.as_first(of_item, k) for k in range(self.count))
-        results = results_of(each, self.count, name_of(f))
+        try:
+            results = results_of(each, self.count, name_of(f))
+        except Exception as error:
+            if draws.found:
+                raise
+            raise_of_items(self, error, f, args, kwargs)
         if draws.differ:
             raise OneByOne(self, f"{name_of(f)} draws unlike often for its items", in_order=True)
         places = grouped([_structure(y) for y in results])
@@ -342,7 +351,10 @@ class BatchCalls(BatchValues):
             if len(places) > 1:
                 raise Split(self, places, "how many entries a mask takes")
             return self.array(read_masked(block, mask))
-        y = Gather(self, shape_of(block)[1:], parts).read(block)
+        try:
+            y = Gather(self, shape_of(block)[1:], parts).read(block)
+        except Exception as error:
+            raise_of_items(self, error, getitem, (x, index), {})
         array = len(shape_of(y)) > 1 or any(part is ... for part in parts)
         return self.array(y) if array else self.wrap(y)
 

@@ -37,6 +37,7 @@ from ..rules.tracing.writing import begin_write, check_swap, check_write, raised
 from .batch_calls import BatchCalls, is_shared
 from .batched import BatchedArray, BatchedNumber, sample_of
 from .gathering import Gather, holds_batched, is_mask, plain_slices, write_masked
+from .item_errors import raise_of_items
 from .pythons_numbers import computed, operand
 from .ways import OneByOne
 
@@ -59,7 +60,11 @@ class BatchLevel(BatchCalls):
         of_python = operation is not ufunc and type(x) is BatchedNumber and x.of_python
         if (of_python or ufunc in _scalars) and self.live:  # the others may have several results
             block = operand(self, x.block) if of_python else x.block
-            return self.wrap(operation(block), of_python)
+            try:
+                y = operation(block)
+            except Exception as error:
+                raise_of_items(self, error, operation, (x,), {})
+            return self.wrap(y, of_python)
         return self.call(ufunc, (x,), {})
 
     def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
@@ -78,14 +83,14 @@ class BatchLevel(BatchCalls):
             if type_a is type_b is BatchedNumber:
                 if of_a and of_b and operation is not ufunc:
                     return self.as_python(ufunc, operation, a.block, b.block)
-                return self.wrap(operation(a.block, b.block))
+                return self.wrap(self.computed(operation, a.block, b.block, a, b))
         else:
             other, type_other = (b, type_b) if a_batched else (a, type_a)
             if type_other in _NUMBERS:
                 x, z = (a.block, b) if a_batched else (a, b.block)
                 if (of_a or of_b) and type_other is not _float64 and operation is not ufunc:
                     return self.as_python(ufunc, operation, x, z)
-                return self.wrap(operation(x, z))
+                return self.wrap(self.computed(operation, x, z, a, b))
             answer = self.meet(ufunc, operation, a, b, other)
             if answer is not None:
                 return answer
@@ -96,7 +101,14 @@ class BatchLevel(BatchCalls):
         block = None
         if rank > 1 and ufunc is np.multiply and numbers is not None:
             block = numbers.outer_product(x, z)
-        return self.wrap(operation(x, z) if block is None else block)
+        return self.wrap(self.computed(operation, x, z, a, b) if block is None else block)
+
+    def computed(self, operation: Callable, x: Any, z: Any, a: Any, b: Any) -> Any:
+        """Return ``operation(x, z)`` of the blocks of ``a`` and ``b``."""
+        try:
+            return operation(x, z)
+        except Exception as error:
+            raise_of_items(self, error, operation, (a, b), {})
 
     def as_python(self, ufunc: np.ufunc, operation: Callable, x: Value, z: Value) -> Value:
         """Return ``operation(x, z)`` of numbers of Python's."""
@@ -186,11 +198,11 @@ class BatchLevel(BatchCalls):
         if not holds_batched(parts):
             moved = check_swap(x, parts or index, v, sample_of(block))
             block = write_block(self, path, block, parts or index, v)
-        elif not self.scatter(block, path, parts, v):
+        elif not self.scatter(x, block, path, parts, v):
             raise OneByOne(self, "a write at an index that each item has for itself")
         put_draft(root, (block,), "block", moved=moved)
 
-    def scatter(self, block: Any, path: Path, parts: tuple, v: Value) -> bool:
+    def scatter(self, x: Any, block: Any, path: Path, parts: tuple, v: Value) -> bool:
         """Write where each item says; say whether there is a form for it."""
         target = follow(path, self.array(block)).block
         if path and not is_shared(target, block):
@@ -200,7 +212,14 @@ class BatchLevel(BatchCalls):
             return write_masked(target, Block(parts[0].block), given)
         if any(map(is_mask, parts)):
             return False
-        return Gather(self, shape_of(target)[1:], parts).write(target, given)
+        try:
+            return Gather(self, shape_of(target)[1:], parts).write(target, given)
+        except Exception as error:
+
+            def write(index: Index, v: Value) -> None:
+                np.zeros(x.shape, x.dtype)[index] = v
+
+            raise_of_items(self, error, write, (parts, v), {})
 
     def publish(self, root: Any, draft: tuple) -> None:
         (root.block,) = draft

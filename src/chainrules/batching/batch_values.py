@@ -15,6 +15,7 @@ from ..rules.engines.engine import escaped
 from ..rules.linear.block_level import BlocksLevel
 from ..rules.tracing.classes.own_classes import is_of_its_own
 from .batched import BatchedArray, BatchedNumber
+from .item_errors import raise_of_items
 from .pythons_numbers import OF_PYTHON, too_large
 from .ways import Looked, OneByOne, Split, grouped
 
@@ -168,7 +169,10 @@ class BatchValues(BlocksLevel):
             if len(places) == 1:
                 return convert(x.sample, *args)
         else:
-            seen = [convert(item, *args) for item in plain]
+            try:
+                seen = [convert(item, *args) for item in plain]
+            except Exception as error:
+                raise_of_items(self, error, convert, (x, *args), {})
             places = grouped([_key(part) for part in seen])
             if len(places) == 1:
                 return seen[0]

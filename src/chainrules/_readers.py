@@ -15,10 +15,26 @@ from typing import Any
 import numpy as np
 
 from . import _rulesets
-from .rules import Traced, all_settled, array_of, dtype_of, innermost, rrule, value
+from .rules import (
+    Traced,
+    all_settled,
+    array_of,
+    dtype_of,
+    innermost,
+    positional_names,
+    rrule,
+    value,
+)
 from .rules.accelerated import numbers
 from .rules.containers import LEAVES
-from .rules.engines.buffers import BUFFERS, BufferArray, buffer, buffer_if_new, buffers_if_new
+from .rules.engines.buffers import (
+    BUFFERS,
+    BufferArray,
+    buffer,
+    buffer_if_new,
+    buffers_if_new,
+    is_writer,
+)
 from .rules.known_classes import passing
 from .rules.shapes import FLOAT64
 from .rules.tracing.funnel import call
@@ -87,8 +103,12 @@ def _is_numeric(x: Any) -> bool:
 def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     """Return ``f``, which takes lists of traced numbers for the arrays that they stand for.
 
-    Where it ``makes`` an array that may be filled, the result is one that takes traced values.
+    Where it ``makes`` an array that may be filled, the result is one that takes traced values. An
+    array that it writes into stays what it is.
     """
+    names = positional_names(f)
+    written = names[0] if is_writer(f) else "out"
+    target = names.index(written) if written in names else -1
 
     @functools.wraps(f)
     def reads(*args: Any, **kwargs: Any) -> Any:
@@ -98,10 +118,11 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
             if isinstance(x, Traced):
                 continue
             if type(x) not in LEAVES or (type(x) is np.ndarray and x.dtype is OBJECT):
-                args = tuple([_as_read(x, read) for x in args])
+                read_of = [x if k == target else _as_read(x, read) for k, x in enumerate(args)]
+                args = tuple(read_of)
                 break
         if kwargs:
-            kwargs = {name: _as_read(x, read) for name, x in kwargs.items()}
+            kwargs = {k: x if k == written else _as_read(x, read) for k, x in kwargs.items()}
         y = _asked(f, args, kwargs)
         if not makes:
             return y

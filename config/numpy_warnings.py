@@ -8,6 +8,7 @@ user ignores, raises or handles stays as it is.
 
 import functools
 import sys
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import CodeType, FrameType
@@ -79,6 +80,22 @@ def note_replay(error: FloatingPointError) -> None:
     if found is not None and not hasattr(error, "code"):
         frame, words = found
         error.add_note(f"It was {words(frame)}.")
+
+
+# What NumPy's settings, and Python's filters of warnings, raise for an error of floating point.
+RAISED = ArithmeticError, RuntimeWarning
+
+
+def raising() -> tuple[Any, Any]:
+    """Return what decides which errors of floating point are raised here."""
+    return _get(), warnings.filters
+
+
+def is_as_entered(entered: tuple[Any, Any]) -> bool:
+    """Say whether the settings are those of before, which a transform may have had told."""
+    before, filters = entered
+    now = _get()
+    return warnings.filters is filters and (now is before or now is _telling.get(before))
 
 
 _TELLER = _Teller()

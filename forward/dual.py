@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..config import TangentError
+from ..config.numpy_warnings import RAISED
 from ..rules import (
     AbstractZero,
     NoTangent,
@@ -159,28 +160,30 @@ class ForwardLevel(DualWrites):
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             branch = kind.branch(y, a)
             if branch is not y:  # at a tie
-                return self.apply_kind(kind, ufunc, (x,), {}, (a,), branch)
+                return self.applied(kind, ufunc, (x,), {}, (a,), branch)
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
         if (class_y is _float64 or class_y is float) and (class_a is _float64 or class_a is float):
             try:
-                partial = kind.partials[0](y, a)
-            except ArithmeticError:
-                # Python's floats raise where NumPy's give an infinity.
-                partial = kind.partials[0](y * _ONE, a * _ONE)
+                ydot = x.tangent * kind.partials[0](y, a)
+            except RAISED:  # by Python's floats, where NumPy's give an infinity, or by settings
+                return self.applied(kind, ufunc, (x,), {}, (a,), y)
             dual: Any = Dual()
             dual.primal = y
             dual.at_level = self
-            dual.tangent = as_float64_beside(y, x.tangent * partial)
+            dual.tangent = as_float64_beside(y, ydot)
             return dual
         if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
             dual = DualArray()
             dual.base_and_path = None
             dual.primal = y
             dual.at_level = self
-            dual.tangent = kind.push(0, x.tangent, y, (a,), {})
+            try:
+                dual.tangent = kind.push(0, x.tangent, y, (a,), {})
+            except RAISED:
+                return self.applied(kind, ufunc, (x,), {}, (a,), y)
             return dual
-        return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
+        return self.applied(kind, ufunc, (x,), {}, (a,), y)
 
     def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
         """Evaluate ``operation(a, b)``, whose rule is that of ``ufunc``."""
@@ -210,7 +213,7 @@ class ForwardLevel(DualWrites):
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             branch = kind.branch(y, x, z)
             if branch is not y:  # at a tie
-                return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), branch)
+                return self.applied(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         dual: Any
         if class_y is _float64 or class_y is float:
@@ -228,7 +231,7 @@ class ForwardLevel(DualWrites):
         else:
             plain = False
         if not plain:
-            return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+            return self.applied(kind, ufunc, (a, b), {}, (x, z), y)
         if not (kind.exact or (class_x in FLOATS and class_z in FLOATS)):
             x, z = kind.operands((x, z), y)
         dual.primal = y
@@ -242,9 +245,8 @@ class ForwardLevel(DualWrites):
                     ydot = ydot + (b.tangent if one_b == 1 else b.tangent * of_b(y, x, z))
             else:
                 ydot = b.tangent if one_b == 1 else b.tangent * of_b(y, x, z)
-        except ArithmeticError:
-            # Python's floats raise where NumPy's give an infinity.
-            return self.apply_kind(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
+        except RAISED:
+            return self.applied(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
         dual.tangent = as_float64_beside(y, ydot)
         return dual
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..config import RuleConfig
+from ..config.numpy_warnings import RAISED
 from ..rules import Traced, call, getitem, is_traced, rrule, strip
 from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Value
@@ -168,7 +169,7 @@ class Tape(Engine):
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             branch = kind.branch(y, a)
             if branch is not y:  # at a tie
-                return self.apply_kind(kind, ufunc, (x,), {}, (a,), branch)
+                return self.applied(kind, ufunc, (x,), {}, (a,), branch)
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
         if class_y is _float64 or class_y is float:
@@ -177,9 +178,8 @@ class Tape(Engine):
                     return self.wrap(y, ())
                 try:
                     da = kind.partials[0](y, a)
-                except ArithmeticError:
-                    # Python's floats raise where NumPy's give an infinity.
-                    da = kind.partials[0](y * _ONE, a * _ONE)
+                except RAISED:  # by Python's floats, where NumPy's give an infinity, or by settings
+                    return self.applied(kind, ufunc, (x,), {}, (a,), y)
                 entry: Entry = (x.position, da)
                 entries = self.entries
                 index = len(entries)
@@ -196,7 +196,7 @@ class Tape(Engine):
             kept = (y if reads_y else None, a if reads_a else None)
             entry = (x.position, partial, kept)
             return self.wrap(y, entry if y.dtype is FLOAT64 else in_dtype(entry, y.dtype))
-        return self.apply_kind(kind, ufunc, (x,), {}, (a,), y)
+        return self.applied(kind, ufunc, (x,), {}, (a,), y)
 
     def binary(self, ufunc: np.ufunc, operation: Callable, a: Any, b: Any) -> Value:
         """Record ``operation(a, b)``, whose rule is that of ``ufunc``.
@@ -239,7 +239,7 @@ class Tape(Engine):
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             branch = kind.branch(y, x, z)
             if branch is not y:  # at a tie
-                return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), branch)
+                return self.applied(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         if class_y is _float64 or class_y is float:
             if type_a is _array or type_b is _array:  # of no axes, which the user may write into
@@ -262,10 +262,9 @@ class Tape(Engine):
                         entry = (a.position, of_a(y, x, z), b.position, of_b(y, x, z))
                     else:
                         entry = (b.position, of_b(y, x, z))
-                except ArithmeticError:
-                    # Python's floats raise where NumPy's give an infinity.
+                except RAISED:
                     values = x * _ONE, z * _ONE
-                    return self.apply_kind(kind, ufunc, (a, b), {}, values, y * _ONE)
+                    return self.applied(kind, ufunc, (a, b), {}, values, y * _ONE)
                 index = len(entries)
                 entries.append(entry)
                 if entries[index] is not entry:
@@ -300,7 +299,7 @@ class Tape(Engine):
                     entry = in_dtype(entry, dtype)
                 given = under_x if a_active else under_z
                 return self.wrap(y, broadcast_entry(entry, shape, given, under_z))
-        return self.apply_kind(kind, ufunc, (a, b), {}, (x, z), y)
+        return self.applied(kind, ufunc, (a, b), {}, (x, z), y)
 
     def _array_entry(
         self,

@@ -5,6 +5,19 @@
 
 #include <Python.h>
 
+/* An answer; UNHANDLED in place of an error of floating point, which NumPy's settings raise: Python
+   tells that of the value from that of the derivative. */
+static PyObject *
+told_apart(PyObject *y)
+{
+    if (y == NULL && (PyErr_ExceptionMatches(PyExc_ArithmeticError)
+                      || PyErr_ExceptionMatches(PyExc_RuntimeWarning))) {
+        PyErr_Clear();
+        return UNHANDLED;
+    }
+    return y;
+}
+
 /* `method(a, b)` in Python, for what is not handled here. */
 static PyObject *
 in_python(PyObject *method, PyObject *a, PyObject *b)

@@ -71,12 +71,12 @@ on_one(const Operation *operation, PyObject *x)
     static Operation name = {NULL, NULL, compute, NULL, NULL, NULL};                                   \
     static PyObject *name##_method(PyObject *self, PyObject *other)                              \
     {                                                                                            \
-        PyObject *y = on_two(&name, self, other);                                                \
+        PyObject *y = told_apart(on_two(&name, self, other));                                    \
         return y == UNHANDLED ? in_python(name.method, self, other) : y;                         \
     }                                                                                            \
     static PyObject *name##_reflected(PyObject *self, PyObject *other)                           \
     {                                                                                            \
-        PyObject *y = on_two(&name, other, self);                                                \
+        PyObject *y = told_apart(on_two(&name, other, self));                                    \
         return y == UNHANDLED ? in_python(name.reflected, self, other) : y;                      \
     }
 
@@ -84,7 +84,7 @@ on_one(const Operation *operation, PyObject *x)
     static Operation name = {NULL, NULL, NULL, compute, NULL, NULL};                             \
     static PyObject *name##_method(PyObject *self, PyObject *unused)                             \
     {                                                                                            \
-        PyObject *y = on_one(&name, self);                                                        \
+        PyObject *y = told_apart(on_one(&name, self));                                           \
         return y == UNHANDLED ? in_python(name.method, self, NULL) : y;                          \
     }
 
@@ -152,6 +152,7 @@ array_ufunc_method(PyObject *self, PyObject *const *args, Py_ssize_t count, PyOb
         PyObject *y = count == 3   ? on_one(&operation, args[2])
                       : count == 4 ? on_two(&operation, args[2], args[3])
                                    : UNHANDLED;
+        y = told_apart(y);
         if (y != UNHANDLED) {
             return y;
         }
@@ -193,7 +194,7 @@ static PyObject *
 array_function_method(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     if (count == 4) {
-        PyObject *y = answered(args[0], args[2], args[3]);
+        PyObject *y = told_apart(answered(args[0], args[2], args[3]));
         if (y != UNHANDLED) {
             return y;
         }
@@ -308,6 +309,7 @@ answer(PyObject *module, PyObject *const *args, Py_ssize_t count)
     else if (PyTuple_GET_SIZE(given) == 2) {
         y = binary(&operation, PyTuple_GET_ITEM(given, 0), PyTuple_GET_ITEM(given, 1));
     }
+    y = told_apart(y);
     return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 
@@ -322,7 +324,7 @@ answer_call(PyObject *module, PyObject *const *args, Py_ssize_t count)
         PyErr_SetString(PyExc_TypeError, "answer_call takes a function, a tuple and a dict");
         return NULL;
     }
-    PyObject *y = answered(args[0], args[1], args[2]);
+    PyObject *y = told_apart(answered(args[0], args[1], args[2]));
     return y == UNHANDLED ? Py_NewRef(Py_NotImplemented) : y;
 }
 

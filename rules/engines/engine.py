@@ -17,7 +17,7 @@ from ...config import (
     RuleConfig,
     user_line,
 )
-from ...config.numpy_warnings import as_before, settings, tell_user
+from ...config.numpy_warnings import RAISED, as_before, is_as_entered, raising, settings, tell_user
 from ..accelerated import numbers
 from ..annotations import Function, Index, Value
 from ..containers import LEAVES, are_settings, iterate_leaves
@@ -39,7 +39,7 @@ from ..tracing.classes.own_classes import (
 )
 from ..tracing.classes.own_numbers import number_in, turn_of
 from ..tracing.foreign_errors import explain
-from ..tracing.funnel import array_of, call, getitem
+from ..tracing.funnel import array_of, body, call, getitem
 from ..tracing.level import Level, Traced, innermost, next_level, strip_all, type_under, value
 from ..tracing.no_rule import missing_rule, run_in_python
 from ..tracing.object_arrays import (
@@ -55,10 +55,11 @@ from ..tracing.object_arrays import (
     result,
 )
 from ..tracing.operands import is_operand
-from ..tracing.running import Run, innermost_run
+from ..tracing.running import Run, innermost_run, refused
 from ..tracing.views import Memory, may_share, next_of_views
 from ..tracing.writing import mark_views, mark_views_of_healed
 from .buffers import all_settled, is_writer, settled
+from .whole_calls import may_run
 
 
 def run(f: Function, args: Iterable, kwargs: dict) -> Any:
@@ -78,7 +79,7 @@ def run(f: Function, args: Iterable, kwargs: dict) -> Any:
         refuse_hidden(y)
     except Exception as error:
         ours = isinstance(error, ChainRulesError) or isinstance(error.__cause__, ChainRulesError)
-        if this.error is None or ours:
+        if this.error is None or ours or error is this.error:
             explain(error)
             raise
         hidden = this.hidden()
@@ -152,13 +153,14 @@ class Engine(Level):
     [17.778112, 22.167168]
     """
 
-    __slots__ = ("config", "given", "live", "number")
+    __slots__ = ("config", "entered", "given", "live", "number")
     table: ClassVar[RuleTable]
 
     def __init__(self, config: RuleConfig) -> None:
         self.number = next_level()
         self.config = config
         self.live = True
+        self.entered = raising()
         # What the function was called with, and what it got for it; until something is written.
         self.given: tuple[tuple, list] | None = None
 
@@ -183,6 +185,37 @@ class Engine(Level):
     ) -> Value:
         """Return ``y = f(*values, **kwargs)`` traced, by the kind that is the rule of ``f``."""
         raise NotImplementedError
+
+    def applied(
+        self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
+    ) -> Value:
+        """Apply a kind, whose derivative raises no errors that the user's code asked of values.
+
+        Under settings of NumPy's that the function has made itself, an error of floating point is
+        raised for ``y`` alone. Under those of the transform's caller it is raised, and the run
+        does not go on if the function handles it.
+        """
+        try:
+            return self.apply_kind(kind, f, args, kwargs, values, y)
+        except RAISED as error:
+            self._raise_of_derivative(error)
+            with np.errstate(all="ignore"):
+                return self.apply_kind(kind, f, args, kwargs, values, y)
+
+    def _raise_of_derivative(self, error: Exception) -> None:
+        if is_as_entered(self.entered) and not isinstance(error, ZeroDivisionError):
+            raise refused(error)
+
+    def _apply_again(
+        self, error: Exception, rule: RuleSignature, f: Function, args: tuple, kwargs: dict
+    ) -> Value:
+        """Apply a rule that raised an error of floating point which ``f`` itself does not raise."""
+        if any(map(may_run, iterate_leaves((args, kwargs)))):
+            raise error
+        body(f)(*value(args), **value(kwargs))
+        self._raise_of_derivative(error)
+        with np.errstate(all="ignore"):
+            return self.apply_rule(rule, f, args, kwargs, strip_all(args, self))
 
     def apply_rule(
         self, rule: RuleSignature, f: Function, args: tuple, kwargs: dict, values: tuple
@@ -305,7 +338,10 @@ class Engine(Level):
         if kwargs and innermost(kwargs.values()) is self:
             return self.call_with_traced_option(f, args, kwargs)
         values = strip_all(args, self)
-        y = self.apply_rule(rule, f, args, kwargs, values)
+        try:
+            y = self.apply_rule(rule, f, args, kwargs, values)
+        except RAISED as error:
+            y = self._apply_again(error, rule, f, args, kwargs)
         refuse_objects(f, y)
         if may_share(y.peek() if self.carries(y) else y, values):
             mark_views(y, args)

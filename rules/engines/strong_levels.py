@@ -47,7 +47,7 @@ class StrongLevel(Engine):
         y = operation(*values)
         if kind.branch is not None and isinstance(y, Traced) and is_traced(y):
             y = kind.branch(y, *values)
-        return self.apply_kind(kind, ufunc, args, {}, values, y)
+        return self.applied(kind, ufunc, args, {}, values, y)
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:
         return Level.multiply_add(self, xbar, ybar, factor)

@@ -138,7 +138,7 @@ class Kind(Bound):
         """Have a call kept whose value ``y`` was computed of the ``values`` under its arguments."""
         if type(y) is np.ndarray:
             refuse_objects(f, y)
-        traced = level.apply_kind(self, f, args, options, values, y)
+        traced = level.applied(self, f, args, options, values, y)
         if may_share(y, values):
             self.tie(traced, f, args, options)
         return traced

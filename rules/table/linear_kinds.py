@@ -97,14 +97,14 @@ class LinearRule(Kind):
         self, level: Any, f: Function, args: tuple, options: dict, values: tuple, y: Any
     ) -> Value:
         if type(y) is np.float64:
-            return level.apply_kind(self, f, args, options, values, y)
+            return level.applied(self, f, args, options, values, y)
         (x,), (value,) = args, values
         if y is value:
             return x  # NumPy gave the very same array back
         plain = type(y) is np.ndarray
         if plain and y.dtype is OBJECT:
             refuse_objects(f, y)
-        traced = level.apply_kind(self, f, args, options, values, y)
+        traced = level.applied(self, f, args, options, values, y)
         if plain and type(value) is np.ndarray:  # as nearly always
             if y.base is not None and shares_memory(y, value):
                 register_view(traced, x, f, options)

@@ -190,7 +190,7 @@ class ReductionRule(Kind):
         x = strip(args[0], level)
         choice, y = self.choice(f, x, options)
         refuse_objects(f, y)
-        traced = level.apply_kind(choice, f, args, options, (x,), y)
+        traced = level.applied(choice, f, args, options, (x,), y)
         if may_share(y, (x,)):
             self.tie(traced, f, args, options)
         return traced

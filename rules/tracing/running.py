@@ -12,11 +12,13 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ...config import LostDerivativeError, MutationError
 from ..refusals.table import refusal
 from .onlookers import is_debugging, looks_on
+
+Error = TypeVar("Error", bound=Exception)
 
 innermost_run: contextvars.ContextVar = contextvars.ContextVar("chainrules_run", default=None)
 # In a child process nobody waits for the transform that its parent was in.
@@ -47,8 +49,10 @@ def apart(f: Callable, args: tuple, kwargs: dict) -> Any:
         innermost_run.reset(token)
 
 
-def refused(error: LostDerivativeError) -> LostDerivativeError:
-    """Note, for the run under way, that a plain number was asked for and refused: ``error``.
+def refused(error: Error) -> Error:
+    """Note, for the run under way, an error that its function must not handle and go on.
+
+    It is that a plain number was asked for and refused, or one of floating point of a derivative.
 
     Where ``except`` lets the function go on without it, plain numbers would have taken another
     way, so that the run must not end as if nothing had been. A log of what was done may do without,
@@ -63,14 +67,14 @@ def refused(error: LostDerivativeError) -> LostDerivativeError:
 class Run:
     """One run of a function on traced values, and what traced values have noted of it.
 
-    ``error`` is what one of them raised; ``shown`` are the object arrays that stand for traced
-    ones elsewhere, and ``written`` the error of a write into one that is gone.
+    ``error`` is what one of them, or a derivative, raised; ``shown`` are the object arrays that
+    stand for traced ones elsewhere, and ``written`` the error of a write into one that is gone.
     """
 
     __slots__ = ("__weakref__", "_shown", "error", "outer", "written")
 
     def __init__(self) -> None:
-        self.error: LostDerivativeError | None = None
+        self.error: Exception | None = None
         self.outer = innermost_run.get()
         self.written: MutationError | None = None
         self._shown: weakref.WeakValueDictionary | None = None

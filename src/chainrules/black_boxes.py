@@ -147,8 +147,11 @@ def primitive(
             "  write primitive for a function that calls it"
         )
     method = cast(str, derivative)
-    jacobians = given_by(jac, f) if jac is not None else Slopes(f, method, tolerance)
-    return _rules().with_jacobian(_seen(f), f, jacobians)
+
+    def jacobians_of(source: Callable) -> Any:
+        return Slopes(source, method, tolerance) if jac is None else given_by(source, f)
+
+    return _rules().with_jacobian(_seen(f), f, jacobians_of, jac)
 
 
 def _seen(f: Callable) -> Any:

@@ -300,3 +300,84 @@ def test_a_subprocess():
     differences = cr.primitive(run.__wrapped__, derivative="finite-difference")
     slope = cr.jvp(differences, (np.array([2.0, 3.0]),), (np.array([1.0, 0.0]),))[1]
     np.testing.assert_allclose(slope, 9.0, rtol=1e-9)
+
+
+def in_turn(kind):
+    """A program of a box whose closure moves on between two calls."""
+    options = {
+        "jac": {"jac": lambda u: 2 * state["k"] * u},
+        "difference": {"derivative": "finite-difference"},
+    }
+
+    state = {"k": 0.0}
+    box = cr.primitive(lambda u: state["k"] * u**2, **options[kind])
+
+    def f(x):
+        state["k"] = 1.0
+        y = box(x)
+        state["k"] = 10.0
+        return y + box(x)
+
+    return f
+
+
+def of_its_own(kind):
+    """A program whose boxes capture the variable of a loop."""
+
+    def f(x):
+        y = 0.0
+        for k in (1.0, 10.0):
+            given = {"jac": lambda u: 2 * k * u} if kind == "jac" else {}  # noqa: B023
+            options = given or {"derivative": "finite-difference"}
+            y = y + cr.primitive(lambda u: k * u**2, **options)(x)  # noqa: B023
+        return y
+
+    return f
+
+
+def by_what_f_left(kind):
+    """A program whose Jacobian reads what the box has left for it."""
+    left = {}
+
+    def box(u):
+        left["slope"] = 2 * left["k"] * u
+        return left["k"] * u**2
+
+    options = {"jac": lambda u: left["slope"]} if kind == "jac" else {}
+    box = cr.primitive(box, **(options or {"derivative": "finite-difference"}))
+
+    def f(x):
+        left["k"] = 1.0
+        y = box(x)
+        left["k"] = 10.0
+        return y + box(x)
+
+    return f
+
+
+@pytest.mark.parametrize("kind", ["jac", "difference"])
+@pytest.mark.parametrize("program", [in_turn, of_its_own, by_what_f_left])
+def test_what_a_box_reads_is_as_it_was_at_the_call(program, kind):
+    f = program(kind)
+    assert f(1.0) == 11.0
+    for derivative in (cr.grad(f)(1.0), cr.jvp(f, (1.0,), (1.0,))[1], cr.jacobian(f)(1.0)):
+        np.testing.assert_allclose(derivative, 22.0, rtol=1e-9)
+    pull = cr.vjp(f, 1.0)[1]
+    for _ in range(2):
+        np.testing.assert_allclose(pull(1.0)[0], 22.0, rtol=1e-9)
+
+
+GAIN = [1.0]
+of_a_global = cr.primitive(lambda u: GAIN[0] * u**2, derivative="finite-difference")
+
+
+def test_a_global_that_moves_on_is_refused():
+    def f(x):
+        GAIN[0] = 1.0
+        y = of_a_global(x)
+        GAIN[0] = 10.0
+        return y + of_a_global(x)
+
+    np.testing.assert_allclose(cr.jvp(f, (1.0,), (1.0,))[1], 22.0, rtol=1e-9)
+    with pytest.raises(cr.MutationError, match="GAIN is read"):
+        cr.grad(f)(1.0)

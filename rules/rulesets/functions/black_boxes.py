@@ -1,7 +1,8 @@
 """Rules for functions that nobody can look into, by their Jacobians: see ``primitive``.
 
 A Jacobian is asked for where an argument is active, by ``jacobians(args, options, y, i)``. One
-that is measured has no derivative.
+that is measured has no derivative. It may be asked for later than the value: what its function
+reads is held as it was at the call.
 """
 
 import functools
@@ -26,21 +27,36 @@ from ... import (
     thunk,
     unthunk,
 )
+from .closures import TakenOut
 
 
-def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
-    """Register the rules of ``box``, the primitive of ``f``, that go by its Jacobians."""
+def with_jacobian(box: Any, f: Callable, jacobians_of: Callable, jac: Callable | None) -> Any:
+    """Register the rules of ``box``, the primitive of ``f``, that go by its Jacobians.
+
+    ``jacobians_of(jac)`` gives them, or ``jacobians_of(f)`` where these are measured.
+    """
+    as_given = jacobians_of(f if jac is None else jac)
 
     @pair_rule(box)
     def box_pair(box, *args, **options):
-        y = checked_result(f, box(*args, **options))
+        if jac is None:
+            source = held(f)
+            y = checked_result(f, box(*args, **options))
+            source.after_run()
+        else:  # which may read what f has left for it
+            y = checked_result(f, box(*args, **options))
+            source = held(jac)
         known: dict[int, Any] = {}
+
+        def jacobians_then() -> Any:
+            return as_given if source.is_as_taken() else jacobians_of(source(*source.parameters))
 
         def box_pushforward(*argdots):
             moving = [i for i, xdot in enumerate(argdots) if not isinstance(xdot, AbstractZero)]
             for i in moving:
                 refuse_container(f, args[i])
             dots = [unthunk(argdots[i]) for i in moving]
+            jacobians = jacobians_then()
             if hasattr(jacobians, "along") and not is_traced((args, dots)):
                 return jacobians.along(args, options, y, moving, dots)
             js = [jacobians(args, options, y, i) for i in moving]
@@ -49,7 +65,7 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
         def pull(i: int, ybar: Any) -> Any:
             refuse_container(f, args[i])
             if i not in known:
-                known[i] = jacobians(args, options, y, i)
+                known[i] = jacobians_then()(args, options, y, i)
             return np.tensordot(ybar, np.conj(known[i]), np.ndim(y))
 
         def box_pullback(ybar):
@@ -64,6 +80,13 @@ def with_jacobian(box: Any, f: Callable, jacobians: Any) -> Any:
         return y, box_pushforward, box_pullback
 
     return box
+
+
+def held(f: Callable) -> TakenOut:
+    """Hold what ``f`` reads as it is now."""
+    taken = TakenOut(f)
+    taken.hold_all()
+    return taken
 
 
 def push(j: Any, x: Any, xdot: Any) -> Any:

@@ -130,6 +130,8 @@ def _dot(line: Any, form: ValueForm, a: Any, b: Any) -> Names:
         if kind_of(form) != "f8":
             raise NotLowered("a product of integers")
         return line.each("multiply", "f8", line.as_kind(x, "f8"), line.as_kind(z, "f8"))
+    if x.ids.ndim > 1 and z.ids.ndim > 2:
+        raise NotLowered("a product of all rows with stacks of matrices")
     return _matmul(line, form, a, b)
 
 

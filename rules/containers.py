@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import operator
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeGuard
 
@@ -18,7 +19,7 @@ from ..config import ContainerError
 from ..config.foundations import is_foundation
 from ..config.thresholds import DEEP
 from .annotations import Value
-from .copies import copy_dict, copy_list, copy_object, is_cached, plain_dict
+from .copies import copy_deque, copy_dict, copy_list, copy_object, is_cached, plain_dict
 from .known_classes import Children, becomes_known, library_of, of_copies, registered
 from .shapes import has_own_dtype
 from .tuples import parts_of_tuple
@@ -102,8 +103,11 @@ def children(x: Any) -> Children | None:
     return Children(present, tuple(moving.values()), lambda values: copy_object(x, present, values))
 
 
+LISTS = list, deque  # whose entries are changed in place
+
+
 def contents(x: Any) -> dict[Any, Any] | None:
-    """Return what a list, a dict or an object holds, by index, key or field, constants included.
+    """Return what a list, deque, dict or object holds, by index, key or field, constants included.
 
     It is None of what cannot come to hold something else, and of the classes of other packages.
 
@@ -117,7 +121,7 @@ def contents(x: Any) -> dict[Any, Any] | None:
     cls = type(x)
     if cls in LEAVES or cls in registered or issubclass(cls, tuple):
         return None
-    if issubclass(cls, list):
+    if issubclass(cls, LISTS):
         return dict(enumerate(x))
     if issubclass(cls, dict):
         return dict(plain_dict(x).items(x))
@@ -126,9 +130,11 @@ def contents(x: Any) -> dict[Any, Any] | None:
 
 
 def copy_holding(x: Value, held: dict[Any, Any]) -> Any:
-    """Return a copy of a list, a dict or an object that holds what ``contents`` said of it once."""
+    """Return a copy of what holds something, with what ``contents`` said of it once."""
     if isinstance(x, list):
         return copy_list(x, list(held.values()))
+    if isinstance(x, deque):
+        return copy_deque(x, list(held.values()))
     if isinstance(x, dict):
         return copy_dict(x, tuple(held), list(held.values()))
     y = copy_object(x, tuple(held), list(held.values()))
@@ -138,10 +144,12 @@ def copy_holding(x: Value, held: dict[Any, Any]) -> Any:
 
 
 def put_into(x: Value, held: dict[Any, Any]) -> None:
-    """Put other values into a list, a dict or an object, by index, key or field."""
+    """Put other values into a list, a deque, a dict or an object, by index, key or field."""
     put: Callable = object.__setattr__
-    if isinstance(x, list | dict):
-        put = list.__setitem__ if isinstance(x, list) else plain_dict(x).__setitem__
+    if isinstance(x, dict):
+        put = plain_dict(x).__setitem__
+    elif isinstance(x, LISTS):
+        put = list.__setitem__ if isinstance(x, list) else deque.__setitem__
     for name, part in held.items():
         put(x, name, part)
 

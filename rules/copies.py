@@ -2,7 +2,7 @@
 
 import copy
 import functools
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from typing import Any
 
 from ..config import ContainerError
@@ -37,6 +37,14 @@ def copy_dict(x: dict, keys: tuple, values: list) -> dict:
 def copy_list(x: list, values: list) -> list:
     y = _copy(x)
     list.__setitem__(y, slice(None), values)
+    _restore_attributes(y, x)
+    return y
+
+
+def copy_deque(x: deque, values: list) -> deque:
+    y = _copy(x)
+    deque.clear(y)
+    deque.extend(y, values)
     _restore_attributes(y, x)
     return y
 

@@ -1,5 +1,7 @@
 """Held arrays: what stood in plain arrays that a function reads, for its evaluations later on."""
 
+import array
+import copy
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,6 +9,8 @@ import numpy as np
 
 from ...config.thresholds import COPIED_AT_ONCE
 from ..tracing.captured import Watch, may_change, same_bits
+from ..tracing.level import Traced
+from ..tracing.object_arrays import holds_traced
 from ..tracing.views import copied
 from .buffers import buffer, settled
 
@@ -19,19 +23,21 @@ class HeldArrays:
     """
 
     def __init__(self, objects: Iterable, watch: Watch | None = None) -> None:
-        self.copies: dict[int, tuple[Any, np.ndarray]] = {}
+        self.copies: dict[int, tuple[Any, Any]] = {}
         self.large = Watch() if watch is None else watch
         self.is_own = watch is None
         self.new: set[int] = set()  # ids of large ones, up to the first run
         self.has_run = False
         for x in objects:
-            array = settled(x)
-            if type(array) is np.ndarray and not array.dtype.hasobject and may_change(array):
-                if array.nbytes > COPIED_AT_ONCE:
-                    if self.large.watch(array):
-                        self.new.add(id(array))
-                else:
-                    self.copies[id(x)] = x, copied(array)
+            held = settled(x)
+            if not _may_be_written(held):
+                continue
+            is_array = isinstance(held, np.ndarray) and not held.dtype.hasobject
+            if is_array and held.nbytes > COPIED_AT_ONCE:
+                if self.large.watch(held):
+                    self.new.add(id(held))
+            else:
+                self.copies[id(x)] = x, _copy(held)
 
     def moved(self) -> dict[int, Any]:
         """Return copies of what stood in small arrays, by their ids, where it does no longer.
@@ -47,7 +53,7 @@ class HeldArrays:
 
     def _moved(self) -> dict[int, Any]:
         return {
-            i: copied(held) if type(x) is np.ndarray else buffer(copied(held))
+            i: buffer(_copy(held)) if isinstance(x, Traced) else _copy(held)
             for i, (x, held) in self.copies.items()
             if not _is_same(settled(x), held)
         }
@@ -66,5 +72,22 @@ class HeldArrays:
         self.has_run = True
 
 
-def _is_same(x: Any, held: np.ndarray) -> bool:
-    return type(x) is np.ndarray and x.shape == held.shape and same_bits(x, held)
+def _may_be_written(x: Any) -> bool:
+    if isinstance(x, np.ndarray) and not isinstance(x, Traced):
+        return may_change(x) and not (x.dtype.hasobject and holds_traced(x))
+    return isinstance(x, array.array | bytearray)
+
+
+def _copy(x: Any) -> Any:
+    return copied(x) if type(x) is np.ndarray else copy.copy(x)
+
+
+def _is_same(x: Any, held: Any) -> bool:
+    if type(x) is not type(held):
+        return False
+    if not isinstance(x, np.ndarray):
+        return bytes(x) == bytes(held)
+    if x.shape != held.shape or not same_bits(x.view(np.ndarray), held.view(np.ndarray)):
+        return False
+    masks = np.ma.getmask(x), np.ma.getmask(held)
+    return masks[0] is masks[1] or np.array_equal(*masks)

@@ -4,6 +4,7 @@ NumPy raises for a whole block what a loop raises for one item. Values, derivati
 nobody catches are those of the loop.
 """
 
+import contextlib
 import math
 import warnings
 
@@ -128,3 +129,33 @@ def test_gradients_of_items_that_raise():
         np.testing.assert_allclose(got, [cr.grad(f)(x) for x in xs], rtol=1e-13)
         total = cr.grad(lambda xs: np.sum(cr.vmap(f)(xs)))(xs)
         np.testing.assert_allclose(total, got, rtol=1e-13)
+
+
+def by_bare_except(x):
+    try:
+        return 2.0 * x if x > 0 else 3.0 * x
+    except:  # noqa: E722
+        return 100.0 * x
+
+
+def by_suppress(x):
+    with contextlib.suppress(BaseException):
+        return 2.0 * x if x > 0 else 3.0 * x
+    return 100.0 * x
+
+
+def by_another_error(x):
+    try:
+        return 2.0 * x if x > 0 else 3.0 * x
+    except BaseException as error:
+        raise ValueError("another") from error
+
+
+@pytest.mark.parametrize("f", [by_bare_except, by_suppress, by_another_error])
+def test_handlers_of_everything_hide_no_split(f):
+    xs = np.array([-1.0, 2.0, 0.5])
+    np.testing.assert_array_equal(cr.vmap(f)(xs), [f(x) for x in xs])
+    np.testing.assert_array_equal(cr.vmap(cr.grad(f))(xs), [cr.grad(f)(x) for x in xs])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cr.CompileWarning)
+        np.testing.assert_array_equal(cr.compile(cr.vmap(f))(xs), [f(x) for x in xs])

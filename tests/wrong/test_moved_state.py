@@ -6,6 +6,9 @@ A model of an experiment is set anew for the next one: its fields, what is in it
 entries of its arrays. A derivative is of what they were at the call.
 """
 
+import array
+import collections
+import contextlib
 import functools
 import types
 
@@ -335,3 +338,62 @@ def test_an_operator_may_write_into_a_large_array_of_its_own():
     _, pull = cr.vjp(lambda x: operator @ (operator @ x), np.ones(3000))
     for _ in range(3):
         np.testing.assert_array_equal(pull(np.ones(3000))[0], 4.0)
+
+
+def of_matrix():
+    matrix = np.matrix([[1.0]])
+    return (lambda: matrix[0, 0]), lambda k: matrix.__setitem__((0, 0), k)
+
+
+def of_rate():
+    rate = lambda: rate.k
+    return rate, lambda k: setattr(rate, "k", k)
+
+
+def of_mapping():
+    held = {"k": 1.0}
+    proxy = types.MappingProxyType(held)
+    return (lambda: proxy["k"]), lambda k: held.__setitem__("k", k)
+
+
+def of(container):
+    return (lambda: container[0]), lambda k: container.__setitem__(0, k)
+
+
+STATES = {
+    "deque": lambda: of(collections.deque([1.0])),
+    "masked array": lambda: of(np.ma.array([1.0, 2.0], mask=[False, True])),
+    "object array": lambda: of(np.array([1.0, None], dtype=object)),
+    "array.array": lambda: of(array.array("d", [1.0])),
+    "bytes": lambda: of(bytearray([1])),
+    "matrix": of_matrix,
+    "function": of_rate,
+    "mapping": of_mapping,
+}
+
+
+@pytest.mark.parametrize("solve", ["quad_vec", "odeint", "box"])
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_other_containers_that_move_on(state, solve):
+    read, write = state()
+
+    def loss(x):
+        total = 0.0
+        for k in (1, 3):
+            write(k)
+            if solve == "quad_vec":
+                y = integrate.quad_vec(lambda t: t * x * read(), 0.0, 1.0)[0]
+            elif solve == "odeint":
+                y = integrate.odeint(lambda y, t: -x * read() * y, [1.0], [0.0, 1.0], **TIGHT)
+                y = y[-1, 0]
+            else:
+                y = cr.primitive(lambda x: read() * x, derivative="finite-difference")(x)
+            total = total + y
+        return total
+
+    step = 1e-4
+    expected = (loss(0.5 + step) - loss(0.5 - step)) / (2 * step)
+    np.testing.assert_allclose(cr.jvp(loss, (0.5,), (1.0,))[1], expected, rtol=1e-4)
+    refused = pytest.raises(cr.MutationError, match="holds something else by now")
+    with refused if state in (of_rate, of_mapping) else contextlib.nullcontext():
+        np.testing.assert_allclose(cr.grad(loss)(0.5), expected, rtol=1e-4)

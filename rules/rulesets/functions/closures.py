@@ -11,6 +11,7 @@ what holds something else by now is a copy's own. (A ``Lifted`` step of a loop g
 to segment with what it has written.)
 """
 
+import array
 import contextlib
 import copy
 import functools
@@ -36,7 +37,7 @@ from ... import (
     name_of,
     value,
 )
-from ...containers import Children, contents, copy_holding, put_into, registered
+from ...containers import LISTS, Children, contents, copy_holding, put_into, registered
 from ...copies import copy_object
 from ...signatures import content_of
 from .outside import Outside
@@ -203,6 +204,8 @@ class TakenOut:
         return value_via_ad(config, f, *args)
 
 
+CONTAINERS = (*LISTS, dict)
+ARRAYS = (np.ndarray, Traced, array.array, bytearray)
 FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
@@ -316,7 +319,7 @@ class Copies:
         if isinstance(x, types.MethodType):
             return types.MethodType(self.of(x.__func__), self.of(x.__self__))
         moved = self.ways.held.get(id(x))
-        if isinstance(moved, np.ndarray | Traced):
+        if isinstance(moved, ARRAYS):
             return moved
         held = contents(x) if moved is None else moved
         if held is not None:
@@ -342,17 +345,18 @@ class Copies:
         original = self.of_objects.get(id(x), x)
         began = held if moved or original is x else contents(original) or {}
         # The copy first, to which what it holds may lead back.
-        is_as_held = not moved and not isinstance(x, list | dict)
+        is_object = not isinstance(x, CONTAINERS)
+        is_as_held = not moved and is_object
         copy = copy_object(original, (), []) if is_as_held else copy_holding(x, held)
         self.made[id(x)] = copy
         others = {name: self.of(part) for name, part in held.items() if self.ways.lead(part)}
         put_into(copy, others)
         with_values = {name for name in others if id(held[name]) in self.ways.to_values}
-        if not isinstance(x, list | dict):
+        if is_object:
             self.objects.append(Copied(original, copy, began | others, with_values))
         elif id(x) in self.ways.to_values:
             values = tuple((held | others).values())
-            self.put.append((lambda: _values(copy), values))
+            self.put.append((lambda: tuple((contents(copy) or {}).values()), values))
         return copy
 
     def _copy_function(self, f: types.FunctionType) -> Any:

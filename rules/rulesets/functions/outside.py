@@ -4,8 +4,10 @@ A function that is evaluated again for its derivative reads them as they are by 
 it reads others. ``Outside`` notes what they hold, to refuse what has moved on.
 """
 
+import contextvars
 import functools
 import operator
+import threading
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ import numpy as np
 
 from ....config import user_line
 from ... import HeldArrays, Traced, Watch, codes_of, is_users
+from ...containers import LISTS
 from ...copies import plain_dict
 from ...known_classes import is_installed, library_of
 from ...refusals.table import refusal
@@ -36,8 +39,8 @@ class Variable(NamedTuple):
 class Outside:
     """Variables outside that functions in a graph read by their names, as they are now.
 
-    What is added to a list or a dict is no change of it, for it may be a log or a memory; nor is
-    what the functions themselves write when they are run.
+    What the functions themselves write when they are run is no change, nor is what is added to a
+    dict, or to a list in an object: that may be a memory or a log.
     """
 
     def __init__(self, inside: Reachable, watch: Watch | None = None) -> None:
@@ -63,20 +66,30 @@ class Outside:
             self.graphs.append(graph)
         self.variables = list(self.noted.values())
         objects = [x for graph in self.graphs for x in graph.objects.values()]
-        arrays = [x for x in objects if isinstance(x, np.ndarray | Traced)]
-        self.arrays = HeldArrays(arrays, watch)
+        self.arrays = HeldArrays(objects, watch)
         self.cells = [x for graph in self.graphs for x in graph.cells.values()]
         self.contents = [self._named(x) for graph in self.graphs for x in graph.contents.values()]
+        by_name = {id(x.held) for x in self.variables}
+        # Lists by the name of a variable, to which nothing has been added as yet.
+        self.whole = [x for x in self.contents if id(x.container) in by_name and _is_whole(x)]
 
     def _look(self, x: Any) -> None:
         """Note what a function names, and the classes and modules that objects lead to."""
         if isinstance(x, types.FunctionType):
             if _is_followed(x) and not has_rules(x):
                 self._note_globals(x)
+                self._enter(x, set())
+        elif isinstance(x, contextvars.ContextVar):
+            self._note(_Current(x), x.name, x.name, id(x))
+        elif isinstance(x, threading.local | types.MappingProxyType):
+            space = vars(x) if isinstance(x, threading.local) else x
+            for name in list(space):
+                self._note(space, name, str(name), id(x))
         elif isinstance(x, types.ModuleType):
             self._enter(x, set())
         elif isinstance(x, type):
-            for cls in x.__mro__:
+            metaclass: type = type(x)
+            for cls in (*x.__mro__, *metaclass.__mro__):
                 self._enter(cls, set())
         elif not isinstance(x, np.ndarray | Traced) and _is_followed(type(x)):
             for cls in type(x).__mro__:
@@ -110,7 +123,7 @@ class Outside:
 
     def _named(self, x: Contents) -> Contents:
         """Leave the fields of an object that some function names."""
-        if isinstance(x.container, list | dict):
+        if isinstance(x.container, (*LISTS, dict)):
             return x
         return Contents(x.container, {k: x.held[k] for k in self.names & x.held.keys()})
 
@@ -124,6 +137,7 @@ class Outside:
         set_anew = [x for x in self.variables if x.namespace.get(x.name) is not x.held]
         moved = [id(x.held) for x in set_anew if _differs(x.namespace.get(x.name), x.held)]
         moved += [id(x.container) for x in self.contents if _has_moved(x, _differs)]
+        moved += [id(x.container) for x in self.whole if not _is_whole(x)]
         moved += [id(x.cell) for x in self.cells if _differs(content_of(x.cell), x.held)]
         moved += self.arrays.moved()
         if moved:
@@ -133,6 +147,7 @@ class Outside:
         """Leave out what the functions have written, if only what was there."""
         self.variables = [x for x in self.variables if x.namespace.get(x.name) is x.held]
         self.contents = [x for x in self.contents if not _has_moved(x, operator.is_not)]
+        self.whole = [x for x in self.whole if _is_whole(x)]
         self.cells = [x for x in self.cells if content_of(x.cell) is x.held]
         self.arrays.forget_moved()
 
@@ -147,16 +162,32 @@ class Outside:
         return next((title for i, title in held if i in leading), "a variable")
 
 
+class _Current(dict):
+    """Namespace of a context variable, by the name of which it gives what that holds now."""
+
+    def __init__(self, variable: contextvars.ContextVar) -> None:
+        super().__init__({variable.name: variable.get(None)})
+        self.variable = variable
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.variable.get(default)
+
+
 def _differs(x: Any, held: Any) -> bool:
     """Say whether it is another object, and no number or text like the one before."""
     return x is not held and (type(x) not in PLAIN or repr(x) != repr(held))
 
 
+def _is_whole(x: Contents) -> bool:
+    """Say whether a list holds as many parts as it held."""
+    return isinstance(x.container, LISTS) and len(x.container) == len(x.held)
+
+
 def _has_moved(x: Contents, differs: Callable[[Any, Any], bool]) -> bool:
     """Say whether something that a container held is not there any more."""
     container, held = x
-    if isinstance(container, list):
-        now = container[: len(held)]
+    if isinstance(container, LISTS):
+        now = list(container)[: len(held)]
     elif isinstance(container, dict):
         now = list(map(functools.partial(plain_dict(container).get, container), held))
     else:
@@ -182,7 +213,7 @@ def _leads_on(x: Any) -> bool:
     if cls in PLAIN:
         return False
     library = library_of(cls)
-    return cls is np.ndarray or library == "chainrules" or not is_installed(library)
+    return isinstance(x, np.ndarray) or library == "chainrules" or not is_installed(library)
 
 
 def _parts(x: Any) -> tuple:

@@ -277,9 +277,13 @@ class Batch:
         try:
             y = run(self.f, args, kwargs)
             blocks = _settled(y, level)
+            if level.stop is not None:
+                raise level.stop
         except (Exception, Split, OneByOne, Looked) as stop:
             if not ends_run(stop):
                 self._refuse_draws(level)
+                if level.stop is not None and stop is not level.stop:
+                    raise level.stop from None
             raise
         finally:
             level.close()

@@ -30,7 +30,8 @@ class BatchValues(BlocksLevel):
 
     records = True
     __slots__ = (
-        "config", "count", "given", "live", "made_objects", "number", "stops_at_looks", "under_way",
+        "config", "count", "given", "live", "made_objects", "number", "stop", "stops_at_looks",
+        "under_way",
     )  # fmt: skip
 
     def __init__(self, count: int, config: RuleConfig, stops_at_looks: bool = False) -> None:
@@ -39,6 +40,7 @@ class BatchValues(BlocksLevel):
         self.count = count
         self.stops_at_looks = stops_at_looks  # to be asked how the items go on
         self.live = True
+        self.stop: BaseException | None = None  # by what ends the run, whoever handles it
         self.made_objects = False  # of numbers, whose dtype an array of none of them has lost
         self.given: tuple[tuple, list] | None = None  # the arguments, until one is written to
         self.under_way: list[Any] = []  # functions whose bodies are being run
@@ -46,7 +48,7 @@ class BatchValues(BlocksLevel):
     def close(self) -> None:
         """End the run: batched values that escaped raise from now on."""
         self.live = False
-        self.given = None
+        self.given = self.stop = None
 
     # ---- blocks, and values ----
 

@@ -17,12 +17,14 @@ from ..config import user_line
 class Split(BaseException):
     """The items of a batch answer unlike: ``groups`` are arrays of their places, one an answer.
 
-    It is no ``Exception``, so that no handler of the user's takes it.
+    It is no ``Exception``, so that most handlers of the user's let it pass. The level notes it, for
+    those that do not: a run must not go on after it.
     """
 
     def __init__(self, level: Any, groups: list[np.ndarray], asked: str) -> None:
         super().__init__(asked)
         self.level = level
+        level.stop = self
         self.groups = groups
         self.asked = asked
         self.line = user_line()
@@ -37,6 +39,7 @@ class OneByOne(BaseException):
     def __init__(self, level: Any, why: str, in_order: bool = False) -> None:
         super().__init__(why)
         self.level = level
+        level.stop = self
         self.why = why
         self.in_order = in_order
         self.line = user_line()
@@ -48,6 +51,7 @@ class Looked(BaseException):
     def __init__(self, level: Any) -> None:
         super().__init__("a look at a batch")
         self.level = level
+        level.stop = self
 
 
 def grouped(answers: list) -> list[np.ndarray]:

@@ -49,6 +49,7 @@ from .rules.tracing.object_arrays import (
     unmasked,
 )
 from .rules.tracing.running import a_run
+from .rules.tracing.writing import mark_views_of_healed
 
 CONSTRUCTORS = _rulesets.arrays.building.CONSTRUCTORS
 # Arrays that are made to be filled, or made of others and written to.
@@ -114,6 +115,7 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
     def reads(*args: Any, **kwargs: Any) -> Any:
         if a_run() is None:
             return f(*args, **kwargs)
+        given = args
         for x in args:  # nearly always there is nothing to be read
             if isinstance(x, Traced):
                 continue
@@ -124,6 +126,8 @@ def _reads(f: Callable, read: Callable, makes: bool) -> Callable:
         if kwargs:
             kwargs = {k: x if k == written else _as_read(x, read) for k, x in kwargs.items()}
         y = _asked(f, args, kwargs)
+        if args is not given:
+            mark_views_of_healed(y, args, given)
         if not makes:
             return y
         return buffers_if_new(y, (args, kwargs) if kwargs else args)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....config import ArgumentTypeError, user_line
+from ....config import ArgumentTypeError, LostDerivativeError, user_line
 from ... import (
     AbstractZero,
     NoTangent,
@@ -41,6 +41,8 @@ def with_jacobian(box: Any, f: Callable, jacobians_of: Callable, jac: Callable |
     def box_pair(box, *args, **options):
         if jac is None:
             source = held(f)
+            if source.parameters:
+                raise captured(f)
             y = checked_result(f, box(*args, **options))
             source.after_run()
         else:  # which may read what f has left for it
@@ -87,6 +89,13 @@ def held(f: Callable) -> TakenOut:
     taken = TakenOut(f)
     taken.hold_all()
     return taken
+
+
+def captured(f: Callable) -> LostDerivativeError:
+    return LostDerivativeError(
+        f"{name_of(f)} captures a traced value, and differences are taken in its arguments alone, "
+        f"in {user_line()}.\n  make it an argument, or give jac=..."
+    )
 
 
 def push(j: Any, x: Any, xdot: Any) -> Any:

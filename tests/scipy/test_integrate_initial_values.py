@@ -575,3 +575,30 @@ def test_what_is_not_there_in_the_dense_output(transform):
         cr.MissingRuleError, match=r"(?s)interpolants.*initial_values.py.*write calls"
     ):
         transform(lambda k: solved(k * K, dense_output=True).sol.interpolants)(1.0)
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF", "LSODA"])
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_right_hand_side_that_writes_into_what_it_makes_of_the_state(method, ends):
+    def rhs(t, s, k):
+        r, v = s[:1], s[1:]
+        a = -4.0 * r  # of which nothing moves with k
+        a -= k * v
+        return np.concatenate([v, a])
+
+    def down(t, s, k):
+        return s[0]
+
+    down.terminal, down.direction = True, -1
+
+    def end(p):
+        found = integrate.solve_ivp(
+            rhs, (0, 3), [1.0, p[1]], method, args=(p[0],), rtol=1e-10, atol=1e-10,
+            events=down if ends else None,
+        )  # fmt: skip
+        return found.t_events[0][0] if ends else found.y[0, -1]
+
+    p, step = np.array([0.3, 0.2]), 1e-4
+    slopes = cr.grad(end)
+    moved = [slopes(p + e) - slopes(p - e) for e in step * np.eye(2)]
+    np.testing.assert_allclose(cr.hessian(end)(p), np.stack(moved) / (2 * step), atol=1e-4)

@@ -7,12 +7,13 @@ import types
 import numpy as np
 from scipy import LowLevelCallable
 
-from .....config import LostDerivativeError, MissingRuleError, user_line
+from .....config import LostDerivativeError, MissingRuleError, MutationError, user_line
 from .... import (
     TracedArray,
     TracedNumber,
     all_settled,
     array_of,
+    buffer,
     healed,
     innermost,
     is_traced,
@@ -89,17 +90,26 @@ def in_one_step(f, *args, **options):
 def plainly(f, args, name, line, level):
     """Return ``f``, which is handed ``args`` besides, as SciPy calls it: it gives plain numbers.
 
-    What depends on ``f`` and ``args`` is of this level.
+    What depends on ``f`` and ``args`` is of this level. Where ``f`` writes what is traced into
+    arrays that it makes of SciPy's plain ones, it is given buffers from then on, which take it.
 
     Raises
     ------
     LostDerivativeError
         By what is returned, where it comes by something traced in another way.
     """
+    fills = False
 
     @functools.wraps(f, updated=("__dict__",) if hasattr(f, "__dict__") else ())
     def plain_f(*xs):
-        y = f(*xs, *args)
+        nonlocal fills
+        try:
+            y = f(*(map(buffer, xs) if fills else xs), *args)
+        except MutationError:
+            if fills:
+                raise
+            fills = True
+            y = f(*map(buffer, xs), *args)
         if type(y) in FLOATS:
             return y
         numbers = plain_numbers(y, level)

@@ -51,6 +51,9 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
+_OF_NUMBERS = frozenset({"mean", "std", "var"})  # methods that divide, as floats
+
+
 def asked() -> tuple[str, str] | None:
     """Return what the user's line was doing, and what to write instead; None if it tells not."""
     frame = user_frame()
@@ -148,6 +151,12 @@ def _bound(node: ast.expr, frame: FrameType) -> str:
 
 def _instead_of_call(node: ast.Call, frame: FrameType) -> str | None:
     called, names = _resolved(node.func, frame), frame.f_globals
+    if called is None and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_NUMBERS:
+        # Of an object array, as A.dot(x) of a plain A gives, NumPy's method asks for floats.
+        rest = ast.unparse(ast.Call(ast.Name("_"), node.args, node.keywords))[1:]
+        product = "; or A @ x in place of A.dot(x)" if ".dot(" in ast.unparse(node) else ""
+        made = f"cr.array({ast.unparse(node.func.value)}).{node.func.attr}{rest}"
+        return f"write {made}{product}"
     made = _number_class(node, called, frame)
     if made is not None:
         return (

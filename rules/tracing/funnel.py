@@ -257,6 +257,8 @@ def array_of(x: Value, dtype: DTypeLike | None = None, **options: Any) -> Any:
     """
     if isinstance(x, Traced):
         return x if dtype is None else as_dtype(x, dtype)
+    if type(x) is np.ndarray and x.dtype.hasobject and any(isinstance(v, Traced) for v in x.flat):
+        x = x.tolist()
     stacked = _joined(x)
     if stacked is NotImplemented:
         if innermost((x,)) is None:

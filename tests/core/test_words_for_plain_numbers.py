@@ -73,7 +73,17 @@ def assembled(x):
     return np.sum(k.toarray())
 
 
+def spread(x):
+    return np.ones((2, 2)).dot(np.stack([x, 2 * x])).std(ddof=1)
+
+
+def middle(x):
+    return (np.ones(2) + [x, 2 * x]).mean()
+
+
 WORDS = {
+    spread: r"write cr.array\(np.ones[^$]*\).std\(ddof=1\); or A @ x in place of A.dot\(x\)",
+    middle: r"write cr.array\(np.ones\(2\) \+ \[x, 2 \* x\]\).mean\(\)",
     in_degrees: r"float.__new__\(cls, x\) needs a plain number[^$]*Degrees derives from a number",
     in_metres: r"Metres\(x\) needs a plain number[^$]*Metres derives from a number",
     counted: "in place of a dict[^$]* keep a list of pairs",
@@ -114,6 +124,9 @@ def test_what_the_words_say_works():
     assert cr.grad(by_triplets)(1.5) == cr.grad(in_an_array)(1.5) == 4.0
     for f in (in_degrees, in_metres):
         assert cr.grad(cr.primitive(f, derivative="finite-difference"))(1.5) == pytest.approx(3.0)
+    assert cr.grad(lambda x: cr.array(np.ones(2) + [x, 2 * x]).mean())(1.5) == 1.5
+    flat = lambda x: cr.array(np.eye(2).dot(np.stack([x, 2 * x]))).std(ddof=1)
+    np.testing.assert_allclose(cr.grad(flat)(1.5), np.sqrt(0.5))
     assert cr.grad(ours)(1.5) == pytest.approx(product(1.0))
     assert cr.grad(lambda x: sum(n * key**2 for key, n in [(x, 1.0)]))(1.5) == 3.0
     assert cr.grad(lambda x: Angle(x).__float__())(1.5) == 2.0

@@ -188,12 +188,15 @@ is_outside(PyObject *outer, Py_ssize_t at, PyObject *level)
            && PyLong_AsLongLong(a) < PyLong_AsLongLong(b);
 }
 
-/* The inner one of two levels; NULL for none. */
+/* The inner one of two levels; NULL for none, and where one has its number in another slot. */
 static PyObject *
 inner(PyObject *a, PyObject *b)
 {
     if (a == NULL || b == NULL || a == b) {
         return a == NULL ? b : a;
+    }
+    if (!is_accelerated(a) || !is_accelerated(b)) {
+        return NULL;
     }
     PyObject *of_a = SLOT(a, NUMBER), *of_b = SLOT(b, NUMBER);
     if (of_a == NULL || of_b == NULL || !PyLong_CheckExact(of_a) || !PyLong_CheckExact(of_b)) {

@@ -268,3 +268,14 @@ def test_an_interrupt_at_any_call_is_raised():
         while contextvars.copy_context().run(interrupted_at, count, derive):
             count += 1
         assert count > 50
+
+
+def test_levels_of_other_classes_beside_a_tape():
+    def sparse_of(a):
+        return cr.jacobian(lambda x: a * x * x, sparse=True)(np.array([2.0, 3.0]))[0, 0]
+
+    assert sparse_of(1.0) == 4.0
+    for _ in range(3):  # the accelerated part reads no number of a level that is none of its own
+        for transform in (cr.grad(sparse_of), lambda a: cr.jvp(sparse_of, (a,), (1.0,))):
+            with pytest.raises(TypeError, match="cannot be differentiated again"):
+                transform(1.0)

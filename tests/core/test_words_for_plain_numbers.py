@@ -74,16 +74,11 @@ def assembled(x):
 
 
 def spread(x):
-    return np.ones((2, 2)).dot(np.stack([x, 2 * x])).std(ddof=1)
-
-
-def middle(x):
-    return (np.ones(2) + [x, 2 * x]).mean()
+    return np.eye(2).dot(np.stack([x, 2 * x])).std(ddof=1)
 
 
 WORDS = {
-    spread: r"write cr.array\(np.ones[^$]*\).std\(ddof=1\); or A @ x in place of A.dot\(x\)",
-    middle: r"write cr.array\(np.ones\(2\) \+ \[x, 2 \* x\]\).mean\(\)",
+    spread: r"write cr.array\(np.eye[^$]*\).std\(ddof=1\); or A @ x in place of A.dot\(x\)",
     in_degrees: r"float.__new__\(cls, x\) needs a plain number[^$]*Degrees derives from a number",
     in_metres: r"Metres\(x\) needs a plain number[^$]*Metres derives from a number",
     counted: "in place of a dict[^$]* keep a list of pairs",
@@ -125,7 +120,10 @@ def test_what_the_words_say_works():
     for f in (in_degrees, in_metres):
         assert cr.grad(cr.primitive(f, derivative="finite-difference"))(1.5) == pytest.approx(3.0)
     assert cr.grad(lambda x: cr.array(np.ones(2) + [x, 2 * x]).mean())(1.5) == 1.5
-    flat = lambda x: cr.array(np.eye(2).dot(np.stack([x, 2 * x]))).std(ddof=1)
+
+    def flat(x):
+        return cr.array(np.eye(2).dot(np.stack([x, 2 * x]))).std(ddof=1)
+
     np.testing.assert_allclose(cr.grad(flat)(1.5), np.sqrt(0.5))
     assert cr.grad(ours)(1.5) == pytest.approx(product(1.0))
     assert cr.grad(lambda x: sum(n * key**2 for key, n in [(x, 1.0)]))(1.5) == 3.0

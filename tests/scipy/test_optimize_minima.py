@@ -288,6 +288,24 @@ def test_constraints_with_exact_derivatives():
     np.testing.assert_allclose(cr.jacrev(solve)(a), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("jac", ["ad", cr.ad])
+@pytest.mark.parametrize("listed", [False, True])
+def test_constraints_in_dicts_with_exact_derivatives(jac, listed):
+    disc = {"type": "ineq", "fun": lambda x, r: r - x @ x, "args": (1.0,), "jac": jac}
+    given = [disc, {"type": "ineq", "fun": lambda x: x[0] + 5.0}] if listed else disc
+
+    def solve(a):
+        return optimize.minimize(
+            lambda x: x @ a, [0.5, 0.5], jac=jac, method="SLSQP", constraints=given, tol=1e-12
+        ).x
+
+    a = np.array([1.0, 2.0])
+    np.testing.assert_allclose(solve(a), -a / np.hypot(*a), rtol=1e-6)
+    expected = -(np.eye(2) - np.outer(a, a) / 5.0) / np.sqrt(5.0)
+    np.testing.assert_allclose(cr.jacrev(solve)(a), expected, rtol=1e-5)
+    assert disc["jac"] is jac
+
+
 def test_the_hessian_of_constraints_is_weighed_by_their_multipliers():
     curved = optimize.NonlinearConstraint(
         lambda x: np.stack([x[0] ** 2 * x[1], x[1] ** 3]), 0.0, 1.0, hess="ad"

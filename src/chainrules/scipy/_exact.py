@@ -134,6 +134,18 @@ DENSE = ("LSODA", "lm")  # these take no pattern, and SciPy says so
 OF_INTEGRATE: Asked = {"solve_ivp": ("fun", {"jac": of_state})}
 
 
+def with_slopes(constraints: Any) -> Any:
+    """Return constraints in dicts with the Jacobians that they ask for."""
+    if isinstance(constraints, dict):
+        fun, asks = constraints.get("fun"), is_asked(constraints.get("jac"))
+        return {**constraints, "jac": jacobian(fun)} if asks else constraints
+    if not isinstance(constraints, list | tuple):
+        return constraints
+    given = [with_slopes(part) if isinstance(part, dict) else part for part in constraints]
+    same = all(new is old for new, old in zip(given, constraints, strict=True))
+    return constraints if same else given
+
+
 def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
     """Return the solver, which takes ``cr.ad`` for derivatives of its function.
 
@@ -145,6 +157,8 @@ def exact(name: str, solver: Callable, of_module: Asked) -> Callable:
 
     @functools.wraps(solver)
     def solves(*args: Any, **kwargs: Any) -> Any:
+        if "constraints" in kwargs and name == "minimize":
+            kwargs["constraints"] = with_slopes(kwargs["constraints"])
         if not any(map(is_asked, (*args, *kwargs.values()))):
             return solver(*args, **kwargs)
         call = {**dict(zip(names, args)), **kwargs}

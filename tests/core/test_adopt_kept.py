@@ -297,6 +297,34 @@ def test_a_sparse_matrix_of_scipys_beside_a_traced_value_says_what_to_write():
         cr.grad(lambda x: np.sum(plain @ x))(np.ones(2))
 
 
+FACTORS = """
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import factorized, spilu, splu
+
+A = sp.csc_matrix(sp.diags([-1.0, 3.0, -0.5], [-1, 0, 1], shape=(4, 4)))
+KEPT = {"lu": splu(A), "incomplete": spilu(A)}
+SOLVES = {"factorized": factorized(A), "method": splu(A).solve}
+
+
+def f(name, p):
+    b = p * np.arange(4.0) ** p
+    return np.sum((KEPT[name].solve(b, "T") if name in KEPT else SOLVES[name](b)) ** 2)
+"""
+
+
+@pytest.mark.parametrize("name", ["lu", "incomplete", "factorized", "method"])
+def test_factors_that_were_there_see_traced_values(name):
+    module = module_of(FACTORS, "adopted_factors")
+    f = functools.partial(module.f, name)
+    expected = slope(f, 1.3)
+    with cr.adopt(module):
+        assert f(1.3) == module.f(name, 1.3)
+        assert cr.grad(f)(1.3) == pytest.approx(expected, rel=1e-7)
+        assert cr.jvp(f, (1.3,), (1.0,))[1] == pytest.approx(expected, rel=1e-7)
+        assert cr.grad(cr.grad(f))(1.3) == pytest.approx(slope(cr.grad(f), 1.3), rel=1e-6)
+
+
 OBJECTS = """
 import numpy as np
 from scipy import interpolate, stats

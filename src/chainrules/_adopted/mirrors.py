@@ -47,6 +47,8 @@ def mirror_of(part: Any) -> Any:
         shown = _mirrors_of(library).get(id(part))
         if shown is not None:
             return shown
+    if (made := _factors_in(part)) is not None:
+        return made
     if is_compiled(part):
         return of_compiled(part, mirror_of)
     if type(part) is CACHED:
@@ -56,6 +58,18 @@ def mirror_of(part: Any) -> Any:
     if home.startswith("numpy.testing"):
         return _mirrors_of("numpy.testing").get(id(part))
     return None
+
+
+def _factors_in(part: Any) -> Any:
+    """Return ours for factors that ``splu`` made before, or for their ``solve``; None of others."""
+    cls = getattr(sys.modules.get("scipy.sparse.linalg"), "SuperLU", None)
+    if cls is None or cls not in (type(part), type(getattr(part, "__self__", None))):
+        return None
+    from ..scipy._faces import constant_factorization
+
+    if type(part) is cls:
+        return constant_factorization(part)
+    return constant_factorization(part.__self__).solve if part.__name__ == "solve" else None
 
 
 def python_of(compiled: Any) -> Any:

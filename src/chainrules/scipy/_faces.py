@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ..rules.rulesets.scipy.sparse.seeing import seeing
+from ..rules.rulesets.scipy.sparse.systems import constant_factorization as constant_factorization
 from ..rules.rulesets.scipy.traced_objects import Interpolates
 
 _faces: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by the id of SciPy's

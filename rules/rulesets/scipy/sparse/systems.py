@@ -172,6 +172,13 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
     return Factorization(a, SparseFactors(make, a, A), "splu")
 
 
+def constant_factorization(made, name="splu"):
+    """Return a factorization of SciPy's, of a matrix that is constant, as one of ours."""
+    # What it solves is linear in the right-hand side; the matrix is never looked at.
+    a = lifted(sparse.csc_array(made.shape))
+    return Factorization(a, SparseFactors(lambda _: made, a, a), name)
+
+
 def spilu(A, *args, **kwargs):
     if innermost((A,)) is not None:
         raise MissingRuleError(
@@ -179,11 +186,7 @@ def spilu(A, *args, **kwargs):
             f"the numbers, in {user_line()}.\n  write spilu(cr.value(A)), a constant "
             "preconditioner, or splu(A)"
         )
-    # What it solves is linear in the right-hand side; the matrix is never looked at.
-    a = lifted(sparse.csc_array(A.shape))
-    return Factorization(
-        a, SparseFactors(lambda a: linalg.spilu(a, *args, **kwargs), a, A), "spilu"
-    )
+    return constant_factorization(linalg.spilu(plain(A), *args, **kwargs), "spilu")
 
 
 def factorized(A):

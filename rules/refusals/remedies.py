@@ -319,6 +319,18 @@ def _package_of(names: dict) -> str:
     return str(names.get("__name__", "")).partition(".")[0]
 
 
+def adoption(names: dict | None = None) -> str:
+    """Return how to adopt the user's module, before another remedy; "" where it is adopted.
+
+    The module is that of the user's line under way, or that with these globals.
+    """
+    if names is None:
+        names = {} if (frame := user_frame()) is None else frame.f_globals
+    if not names or id(names) in adopted:
+        return ""
+    return f"{_adoption(names)} be differentiated as it stands; or\n  "
+
+
 def _adoption(names: dict) -> str:
     """Return what adopts the module with these globals, or the package that it is in."""
     name = names.get("__name__", "")

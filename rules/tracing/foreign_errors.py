@@ -14,7 +14,7 @@ from ...config import ChainRulesError, LostDerivativeError, raised_at
 from ...config.lines import passed_by
 from ..containers import LEAVES, refuse_cycle
 from ..known_classes import library_of
-from ..refusals.remedies import INSTEAD_OF_ADOPTION, OF_STATISTICS, of_scipy
+from ..refusals.remedies import INSTEAD_OF_ADOPTION, OF_STATISTICS, adoption, of_scipy
 from ..refusals.table import refusal
 from .level import Traced, innermost
 from .shown import refused_write
@@ -74,6 +74,8 @@ def explain(error: Exception) -> None:
         instead = INSTEAD_OF_ADOPTION[tables]
     elif own := next((text for sign, text in _WRITE.items() if sign in f"{called}: {message}"), ""):
         instead = f"write {own}; or cr.value(x), where no derivative is wanted"
+    if instead is _BUILD and called.startswith("numpy."):
+        instead = f"{adoption(names)}{instead}"
     fields = {"called": called or "a function", "met": met, "line": where, "message": message}
     raise refusal("met by other code", **fields, instead=instead) from error
 

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from ...config import user_line
 from ..annotations import Function, Index, Value
-from ..refusals.remedies import updated
+from ..refusals.remedies import adoption, updated
 from ..refusals.table import refusal
 from ..shapes import OBJECT, dtype_of, shape_of
 from ..signatures import name_of
@@ -159,7 +159,7 @@ def write_out(f: Function, y: Any, out: Any, index: Index = ...) -> Any:
     if is_traced(y) and not isinstance(out, Traced) and not is_object_array(out):
         name = name_of(f).removeprefix("numpy.")
         array = updated()
-        made = f"{array} is a plain array; " if array else ""
+        made = f"{adoption()}{array} is a plain array; " if array else adoption()
         raise refusal("out is plain", name=name, operator=_OPERATORS.get(name, "+"), made=made)
     if is_shown(out):
         raise refused_write(f"{name_of(f)}(..., out=...) in {user_line()}")

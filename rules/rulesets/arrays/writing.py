@@ -41,7 +41,8 @@ def traced_target(function, x):
     if not isinstance(x, Traced):
         raise MutationError(
             f"np.{function} would write a traced value into a plain array in {user_line()}.\n"
-            "  make the array a traced one: np.zeros_like(x), np.zeros(shape, like=x), x.copy()"
+            "  make the array a traced one: np.zeros_like(x), np.zeros(shape, like=x), x.copy(); "
+            "or adopt the module,\n  cr.adopt(), in which arrays take traced values"
         )
     if not x.writable:
         raise TypeError(f"np.{function} writes into an array, not into a number.")

@@ -231,3 +231,16 @@ def test_a_rule_for_a_function_shown_here_is_the_functions():
 
     assert cr.rrule(numpy.linalg.cond, Operator())[0] == 2.0
     assert cr.rrule(np.linalg.cond, Operator())[0] == 2.0
+
+
+def test_an_array_may_be_filled_while_its_entries_are_counted():
+    def products(x):
+        y = np.empty((3, 3))
+        for (i, j), _ in np.ndenumerate(y):
+            y[i, j] = x[i] * x[j]
+        return np.sum(y) + sum(v * i for (i,), v in np.ndenumerate(x))
+
+    x = np.array([1.0, 2.0, 3.0])
+    for jacobian in (cr.jacrev, cr.jacfwd):
+        np.testing.assert_allclose(jacobian(products)(x), 2 * np.sum(x) + np.arange(3.0))
+    assert list(np.ndenumerate(x)) == list(numpy.ndenumerate(x))

@@ -59,6 +59,13 @@ def vectorize_of(made: Any, mirror_of: Callable) -> vectorize:
     return y
 
 
+def ndenumerate(arr: Any) -> Any:
+    """As ``numpy.ndenumerate``; the entries may be traced, and the array may be written to."""
+    if innermost((arr,)) is None:
+        return _numpy.ndenumerate(arr)
+    return ((index, arr[index]) for index in _numpy.ndindex(arr.shape))
+
+
 def frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Any:
     """As ``numpy.frompyfunc``; the arguments may be traced."""
     return _FromPython(func, _numpy.frompyfunc(func, nin, nout, **options))

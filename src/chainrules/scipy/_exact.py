@@ -137,8 +137,8 @@ OF_INTEGRATE: Asked = {"solve_ivp": ("fun", {"jac": of_state})}
 def with_slopes(constraints: Any) -> Any:
     """Return constraints in dicts with the Jacobians that they ask for."""
     if isinstance(constraints, dict):
-        fun, asks = constraints.get("fun"), is_asked(constraints.get("jac"))
-        return {**constraints, "jac": jacobian(fun)} if asks else constraints
+        asks = is_asked(constraints.get("jac"))
+        return {**constraints, "jac": jacobian(constraints["fun"])} if asks else constraints
     if not isinstance(constraints, list | tuple):
         return constraints
     given = [with_slopes(part) if isinstance(part, dict) else part for part in constraints]

@@ -96,7 +96,8 @@ def _derivative(x: Any, keys: tuple, values: list) -> Any:
             raise TangentError(
                 f"the derivative of a {type(x).__name__} has the shape of its data, "
                 f"{shape_of(part)}, and this has {shape_of(v)}.\n"
-                "  write f of the data: cr.jacobian(lambda data: f(x.copy(data=data)))(x.data)"
+                "  write f of the data, cr.jacobian(lambda data: f(x.copy(data=data)))(x.data), or "
+                "let it return data, lambda x: f(x).data"
             )
     return _replaced(x, moving)
 

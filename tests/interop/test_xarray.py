@@ -256,7 +256,7 @@ def test_jacobians_are_of_data(transform):
     def f(a):
         return (a**2).sum() if transform is cr.hessian else a**2
 
-    with pytest.raises(cr.TangentError, match=r"write f of the data: .*\(x.data\)"):
+    with pytest.raises(cr.TangentError, match=r"write f of the data, .*\(x.data\)"):
         transform(f)(A)
 
 

@@ -26,15 +26,15 @@ from ... import (
     NoTangent,
     Traced,
     frule,
-    is_users,
     iterate_leaves,
     name_of,
+    own_variables,
     primitive,
     reached,
     rrule,
     value,
-    variables_of,
 )
+from ...known_classes import is_installed, library_of
 from .closures import Lifted, lifted
 from .sequences import copied, held, released, released_call
 
@@ -192,9 +192,9 @@ def captured(f: Any) -> tuple[list, list]:
     for x, _ in reached(function_of(f)):
         if isinstance(x, ARRAYS) and id(x) not in lifted_out:
             arrays.append(x)
-        elif isinstance(x, types.FunctionType) and is_users(x):
+        elif isinstance(x, types.FunctionType) and not is_installed(library_of(x)):
             cells = len(x.__closure__ or ()) if isinstance(f, Lifted) else 0
-            named = [part for part, _ in variables_of(x, "")][cells:]
+            named = [part for part, _ in own_variables(x, "")][cells:]
             variables += [x for x in named if isinstance(x, NUMBERS) and id(x) not in lifted_out]
     return variables, arrays
 

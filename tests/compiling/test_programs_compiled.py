@@ -13,7 +13,7 @@ from chainrules.compiling.compiled import Compiled
 STEPS = (0.0, -0.01, 0.05)  # the recorded point, its first replay at another, and a third
 
 # Whose rounding grows, and whose answer is zero but for rounding: machine code is not used.
-OF_ROUNDING = {"kl_entr", "pendulum_energy_remedy"}
+OF_ROUNDING = {"correlation", "kl_entr", "pendulum_energy_remedy"}
 # What is refused, as it must be, and what runs as it always did.
 DRAWS = "heston_monte_carlo"
 NOT_RECORDED = {

@@ -16,6 +16,7 @@ Tangents that are differentiated again are the choice's, for they meet second de
 on. Cotangents have met these already: they stay even, and only their derivatives are the choice's.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -23,11 +24,13 @@ import numpy as np
 from ... import (
     Shares,
     array_of,
+    dtype_of,
     innermost,
     is_lazy,
     is_traced,
     layers,
     linear_rule,
+    primitive,
     shared,
     value,
     with_values,
@@ -74,13 +77,25 @@ def in_order(*xs):
     keys = sorted({key for part in parts for key in part}, key=lambda key: (len(key), key))
     values = [part[()] for part in parts]
     shapes, dtype = list(map(np.shape, values)), np.result_type(*values)
+    rows = [[part.get(key, 0) for part in parts] for key in keys]
+    stable = not all(directed for part, directed in found)
+    pairs = in_one_row(shapes, dtype, stable, *itertools.chain(*rows))
+    ends = [0, *itertools.accumulate(map(math.prod, shapes))]
+    return [np.reshape(pairs[i:j], n) for i, j, n in zip(ends, ends[1:], shapes)]
 
-    def in_a_row(key):
-        rows = [np.asarray(part.get(key, 0), dtype) for part in parts]
-        return np.concatenate([np.ravel(np.broadcast_to(x, n)) for x, n in zip(rows, shapes)])
 
-    columns = list(map(in_a_row, keys))
-    if not all(directed for part, directed in found):
+@primitive
+def in_one_row(shapes, dtype, stable, *rows):
+    """The numbers in one row, as ``in_order`` pairs them: first they themselves, then their ways.
+
+    A primitive, so that a recording makes the pairs anew and looks at none of the numbers.
+    """
+    columns = []
+    for k in range(0, len(rows), len(shapes)):
+        parts = [np.asarray(x, dtype) for x in rows[k : k + len(shapes)]]
+        parts = [np.ravel(np.broadcast_to(x, n)) for x, n in zip(parts, shapes)]
+        columns.append(np.concatenate(parts))
+    if stable:
         columns.append(np.arange(len(columns[0])))
     y, ways = columns[0], [np.where(np.isnan(way), 0, way) for way in columns[1:]]
     if len(ways) > 1 or np.iscomplexobj(y):
@@ -89,8 +104,10 @@ def in_order(*xs):
         y = np.where(np.isnan(y), np.nan, ranks([y]))
     pairs = np.empty(len(y), np.result_type(y, np.complex128))
     pairs.real, (pairs.imag,) = y, ways
-    ends = np.cumsum([math.prod(shape) for shape in shapes])
-    return [np.reshape(part, shape) for part, shape in zip(np.split(pairs, ends), shapes)]
+    return pairs
+
+
+in_one_row.gives_one_shape = True  # type: ignore[attr-defined]
 
 
 def derivatives(x):
@@ -245,7 +262,7 @@ def chooses(order):
         options = {**options, "keepdims": True}
         place, several = rule.weights_at(ordered, rule.f(ordered, **options), axis, options)
         if type(several) is not int:
-            several = several.astype(np.asarray(number).dtype)
+            several = several.astype(dtype_of(array_of(number)))
         return TieChoice((place, several), x)
 
     def define(weights):

@@ -27,7 +27,7 @@ from ..tracing.funnel import array_of
 from ..tracing.level import ONE, Traced, innermost, is_traced, strip_all
 from ..tracing.object_arrays import refuse_objects
 from ..tracing.views import may_share
-from ..tracing.writing import mark_views
+from ..tracing.writing import mark_views_of
 from .operands import as_computed, as_numpys, has_lists
 from .partials import first, second
 from .pullback import fit_tangent
@@ -149,7 +149,7 @@ class Kind(Bound):
 
     def tie(self, y: Value, f: Function, args: tuple, options: dict) -> None:
         """See to it that a write into ``y``, or into one of ``args``, is not lost in the other."""
-        mark_views(y, args)
+        mark_views_of(f, y, args)
 
     def frule(
         self, config: RuleConfig, tangents: tuple, f: Function, args: tuple, kwargs: dict

@@ -121,6 +121,17 @@ def mark_views(y: Value, args: tuple) -> bool:
     return found
 
 
+def mark_views_of(f: Any, y: Value, args: tuple) -> None:
+    """Note as ``mark_views`` does what ``f`` gave, but for an argument that it ``hands_over``.
+
+    Where that owns its memory, nobody else is left who would have to see a write into ``y``.
+    """
+    k = getattr(f, "hands_over", None)
+    if k is not None and isinstance(args[k], Traced) and root_of(args[k])[0] is args[k]:
+        args = args[:k] + args[k + 1 :]
+    mark_views(y, args)
+
+
 def _all_under(x: Value) -> Any:
     """Return the plain array under a traced one; of a batch the one with all items."""
     while isinstance(x, Traced):

@@ -125,6 +125,23 @@ def test_fields_of_results():
                 assert found == own
 
 
+@pytest.mark.parametrize("options", [{}, {"weights": np.ones(20), "increasing": False}])
+def test_an_isotonic_regression_is_a_recording_for_each_number_of_blocks(options):
+    def loss(p):
+        answer = ours.isotonic_regression(p[0] * TIMES + p[1] * np.sin(5 * TIMES), **options)
+        return np.sum(answer.x**2) + np.sum(np.sin(answer.weights) * p[0])
+
+    counts = set()
+    plain = cr.hessian(loss)
+    compiled = cr.compile(plain, fallback="error")
+    for k in range(8):
+        p = np.array([1.0, 0.3 + 0.02 * k])
+        np.testing.assert_allclose(compiled(p), plain(p), 1e-10, 1e-10)
+        y = p[0] * TIMES + p[1] * np.sin(5 * TIMES)
+        counts.add(len(scipys.isotonic_regression(y, **options).blocks))
+    assert recordings(compiled) == len(counts)
+
+
 def test_an_answer_that_is_none_is_told():
     def f(p):
         r = ours.root(lambda x: [x[0] ** 2 + p[0]], [1.0])

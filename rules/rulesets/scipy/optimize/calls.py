@@ -23,7 +23,7 @@ DETERMINED = {
     "fixed_point", "minimize", "minimize_scalar", "fminbound", "brent", "golden", "least_squares",
     "leastsq", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_ncg", "fmin_l_bfgs_b",
     "fmin_powell", "fmin_tnc", "anderson", "broyden1", "broyden2", "newton_krylov", "nnls",
-    "lsq_linear",
+    "lsq_linear", "isotonic_regression",
 }  # fmt: skip
 
 

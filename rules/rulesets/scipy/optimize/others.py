@@ -8,7 +8,7 @@ from scipy import optimize
 
 from .....config import MissingRuleError, user_line
 from .... import array_of, composed, is_traced, non_differentiable, with_values
-from .calls import Solved, SolverCall, follows
+from .calls import Solved, SolverCall, follows, recorded_answer
 from .results import TracedResult
 
 # What they give are positions, or texts.
@@ -29,7 +29,7 @@ def quadratic_assignment(call: SolverCall) -> Any:
 
 def isotonic_regression(call: SolverCall) -> Any:
     """Each block has the weighted mean of its entries."""
-    answer = call.run()
+    answer = recorded_answer(call, {}) or call.run()
     y, weights = call.get("y"), call.get("weights")
     if not is_traced((y, weights)):
         return answer

@@ -123,13 +123,15 @@ def slowly_made(monkeypatch, compiled, seconds):
     monkeypatch.setattr(RecordedPath, "settle_again", lambda recording, eager: None)
 
 
-def test_ways_that_cost_too_much_are_few(monkeypatch):
+@pytest.mark.parametrize(("cost", "made"), [(0.2, FEW_RECORDINGS), (1.0, 3), (4.0, 2)])
+def test_ways_that_cost_too_much_are_few(monkeypatch, cost, made):
+    """The first few may lose the time that is allowed each, and no more than that together."""
     compiled = cr.compile(lambda x: [x > k for k in range(10)].count(True) * x if x > 0 else x)
-    slowly_made(monkeypatch, compiled, 1.0)
+    slowly_made(monkeypatch, compiled, cost)
     with pytest.warns(cr.CompileWarning, match=r"recorded anew, .*most of them part in .*\.py:\d+"):
         found = [compiled(k + 0.5) for k in range(10)]
     assert found == [(k + 1) * (k + 0.5) for k in range(10)]
-    assert recordings(compiled) == FEW_RECORDINGS
+    assert recordings(compiled) == made
 
 
 def test_replays_earn_the_next_recordings(monkeypatch):

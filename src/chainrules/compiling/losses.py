@@ -63,7 +63,7 @@ class Losses:
         again = hash(key) in self.met
         if again or self.declined % RECONSIDERED == 0:
             many = not again and len(entries) + len(self.met) >= WASTED_KINDS
-            if not loses_time(entries) and not (
+            if not loses_time(entries, entry) and not (
                 many and is_hardly_replayed(entries, FEW_RECORDINGS)
             ):
                 self.declined = 0
@@ -73,10 +73,15 @@ class Losses:
         return True
 
 
-def loses_time(entries: Collection[CacheEntry]) -> bool:
-    """Say whether recordings have taken more time than they saved, and than is allowed."""
-    attempts = sum(entry.attempts for entry in entries)
-    return attempts >= FEW_RECORDINGS and sum(entry.loss() for entry in entries) > LOSS_ALLOWED
+def loses_time(entries: Collection[CacheEntry], entry: CacheEntry | None) -> bool:
+    """Say whether recordings have taken more time than they saved, and than is allowed.
+
+    The first few may take that time each, on ways through one ``entry`` that part.
+    """
+    attempts, lost = sum(e.attempts for e in entries), sum(e.loss() for e in entries)
+    if entry is not None and entry.recordings > 1 and lost > FEW_RECORDINGS * LOSS_ALLOWED:
+        return True
+    return attempts >= FEW_RECORDINGS and lost > LOSS_ALLOWED
 
 
 def is_hardly_replayed(entries: Collection[CacheEntry], fewest: int) -> bool:

@@ -7,12 +7,12 @@ call, or with dual ones for derivatives of any order. The user's functions run i
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 import numpy as np
 
-from ...config import RuleConfig, StrongZeros
+from ...config import RuleConfig, StrongZeros, user_line
 from ...config.thresholds import SLOPES_COLUMNS
 from ...rules import (
     AbstractZero,
@@ -24,17 +24,70 @@ from ...rules import (
     jacobian_via_ad,
     levels_of,
     name_of,
+    primitive,
     rrule,
+    scalar_rule,
+    type_under,
     unthunk,
+    value,
 )
 from ...rules.rulesets.scipy.integrate.sensitivities import NO_STATE, Columns
-from ..ir.looks import UnsuitedLoopError
+from ..ir.looks import NotRecordable, UnsuitedLoopError
 from ..record.recording import UnrollingRecorder
 from .answers import AnswerStructure, numbered
 from .derivatives import FORWARD, Mask, chosen, moved_by, parts_of_tangent, spread
 from .layout import RECORDED, plain
 from .loop_lowering import LoopBuilder, recorder_of
 from .native_loop import OwnStep
+
+
+@primitive
+def complex_of(re: Any, im: Any) -> Any:
+    """Return the complex number, or array, of these two parts, to the last bit."""
+    y = np.empty(np.shape(re), np.complex128)
+    y.real, y.imag = re, im
+    return y[()]
+
+
+scalar_rule(complex_of, 1, 1j)
+
+
+class JetStructure(AnswerStructure):
+    """The structure of an answer whose leaves are real: complex ones are two leaves."""
+
+    def _spec(self, x: Any, inside: bool) -> Any:
+        own = value(x)
+        if getattr(own, "dtype", None) != np.complex128:
+            return super()._spec(x, inside)
+        self.leaves += np.real(x), np.imag(x)
+        return "complex", own.shape
+
+    def _made(self, spec: Any, rest: Iterator) -> Any:
+        return (
+            complex_of(next(rest), next(rest))
+            if spec[0] == "complex"
+            else super()._made(spec, rest)
+        )
+
+
+class RealParts:
+    """Captured values as real ones: complex ones as two each, which ``joined`` puts together."""
+
+    def __init__(self, captured: list) -> None:
+        self.are_complex = [
+            dtype_of(x) == np.complex128 and type_under(x) is not complex for x in captured
+        ]
+        parts = [
+            (np.real(x), np.imag(x)) if is_complex else (x,)
+            for x, is_complex in zip(captured, self.are_complex, strict=True)
+        ]
+        self.of_captured = list(itertools.chain(*parts))
+
+    def joined(self, parts: Iterable) -> list:
+        rest = iter(parts)
+        return [
+            complex_of(next(rest), next(rest)) if two else next(rest) for two in self.are_complex
+        ]
 
 
 class AnswerJet(OwnStep):
@@ -44,23 +97,30 @@ class AnswerJet(OwnStep):
     leaves in floating point, with one axis more, along the entries of what is ``moving`` in a row.
     """
 
-    __slots__ = ("builder", "known", "moving", "next", "order", "solve", "structures")
+    __slots__ = ("builder", "known", "moving", "next", "order", "reals", "solve", "structures")
 
     calls_back = of_solver = gives_one_shape = True
 
     def __init__(
-        self, builder: LoopBuilder, solve: Callable, moving: Mask, structures: list, order: int = 0
+        self,
+        builder: LoopBuilder,
+        reals: RealParts,
+        solve: Callable,
+        moving: Mask,
+        structures: list,
+        order: int = 0,
     ) -> None:
         super().__init__(builder.name)
-        self.builder, self.solve, self.moving, self.order = builder, solve, moving, order
-        self.structures: list[AnswerStructure] = structures
+        self.builder, self.reals, self.solve = builder, reals, solve
+        self.moving, self.order = moving, order
+        self.structures: list[JetStructure] = structures
         self.next: AnswerJet | None = None
         self.known: tuple[list, tuple] | None = None  # of the first call
 
     def derived(self) -> "AnswerJet":
         """Return the jet of one order more."""
         if self.next is None:
-            given = self.builder, self.solve, self.moving, self.structures
+            given = self.builder, self.reals, self.solve, self.moving, self.structures
             self.next = AnswerJet(*given, self.order + 1)
         return self.next
 
@@ -81,10 +141,11 @@ class AnswerJet(OwnStep):
         structure, orders = self._found(list(captured), self.order)
         return numbered(self.structures, structure), *itertools.chain(*orders)
 
-    def _found(self, captured: list, order: int) -> tuple[AnswerStructure, list[list]]:
+    def _found(self, captured: list, order: int) -> tuple[JetStructure, list[list]]:
         """Return the structure of the answer at plain or traced values, and leaves by order."""
         if order == 0:
-            structure = AnswerStructure(self.builder.with_functions(captured, self.solve))
+            given = self.reals.joined(captured)
+            structure = JetStructure(self.builder.with_functions(given, self.solve))
             return structure, [structure.leaves]
         xs = chosen(captured, self.moving)
         columns, found = Columns(NO_STATE, xs), None
@@ -168,9 +229,9 @@ def jet_rrule(config: RuleConfig, jet: AnswerJet, *captured: Any) -> tuple[tuple
 def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any] | None:
     """Return what makes ``solve(*args, **kwargs)`` a step of the recording; None where it is none.
 
-    It is none of many parameters, of other numbers than float64, and where zeros are strong. What
-    is returned gives the answer; or None, where that holds objects or other floats, or the user's
-    functions do more than compute what they return.
+    It is none of many parameters, of other numbers than float64 and complex128, and where zeros are
+    strong. What is returned gives the answer; or None, where that holds objects or other floats, or
+    the user's functions do more than compute what they return.
     """
     builder = LoopBuilder((args, kwargs), name_of(solve))
     recorder = recorder_of(builder.captured, UnrollingRecorder)
@@ -178,16 +239,20 @@ def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any]
     configs = [getattr(level, "config", None) for level in levels]
     if recorder is None or any(isinstance(config, StrongZeros) for config in configs):
         return None
-    moving = tuple(type(x) not in RECORDED for x in builder.captured)
-    xs = chosen(builder.captured, moving)
+    reals = RealParts(builder.captured)
+    captured = reals.of_captured
+    moving = tuple(type(x) not in RECORDED for x in captured)
+    xs = chosen(captured, moving)
     columns = Columns(NO_STATE, xs)
     order = sum(not getattr(level, "records", False) for level in levels)
-    if not columns.fit_a_block(NO_STATE, xs) or columns.size**order > 4 * SLOPES_COLUMNS:
+    few = min(SLOPES_COLUMNS, int((4 * SLOPES_COLUMNS + 0.5) ** (1 / max(order, 1))))
+    if columns.size > few or not columns.fit_a_block(NO_STATE, xs):
+        _refuse_steps(solve, columns.size, few)
         return None
-    jet = AnswerJet(builder, lambda given: solve(*given[0], **given[1]), moving, [])
+    jet = AnswerJet(builder, reals, lambda given: solve(*given[0], **given[1]), moving, [])
 
     def take() -> Any:
-        values = plain(builder.captured)
+        values = plain(captured)
         try:
             with recorder.unwatched():
                 if _does_more(builder, jet, values):
@@ -200,10 +265,28 @@ def jet_to_take(solve: Callable, args: tuple, kwargs: dict) -> Callable[[], Any]
             return None
         if any(dtype_of(x) != np.float64 for x in floats_in(jet.structures[0].leaves)):
             return None
-        number, *leaves = jet(*builder.captured)
+        number, *leaves = jet(*captured)
         return jet.structures[number].filled(leaves)
 
     return take
+
+
+def _refuse_steps(solve: Callable, size: int, few: int) -> None:
+    """Refuse the steps of an initial value problem: by last bits, they serve no other call.
+
+    Raises
+    ------
+    NotRecordable
+    """
+    name = name_of(solve)
+    if name not in ("solve_ivp", "odeint", "solve_bvp"):
+        return
+    why = f"derivatives by {size} numbers" if size > few else "derivatives by float32 numbers"
+    raise NotRecordable(
+        f"{name} in {user_line()} has {why}, and is a step of a recording for up to {few} of "
+        "float64; compute what depends on fewer numbers in the function that it is given, or "
+        "compile what comes before and after by itself"
+    )
 
 
 def _does_more(builder: LoopBuilder, jet: AnswerJet, values: list) -> bool:

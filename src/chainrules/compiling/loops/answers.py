@@ -5,7 +5,7 @@ callbacks in it, by their recorded ways. The answer has no derivative: rules giv
 equations that it solves.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -278,21 +278,19 @@ class AnswerStructure:
 
     def filled(self, leaves: list) -> Any:
         """Return an answer of this structure, of recorded numbers."""
-        rest = iter(leaves)
+        return self._made(self.spec, iter(leaves))
 
-        def make(spec: Any) -> Any:
-            kind, parts = spec
-            if kind in ("result", "dict"):
-                return RecordedResult({k: make(part) for k, part in parts})
-            if kind in (tuple, list):
-                return kind(make(part) for _, part in parts)
-            if kind == "whole":
-                return CountInResult(next(rest))
-            if kind == "refused":
-                return CountInResult(REFUSED_FIELD)
-            return next(rest) if kind == "leaf" else parts
-
-        return make(self.spec)
+    def _made(self, spec: Any, rest: Iterator) -> Any:
+        kind, parts = spec
+        if kind in ("result", "dict"):
+            return RecordedResult({k: self._made(part, rest) for k, part in parts})
+        if kind in (tuple, list):
+            return kind(self._made(part, rest) for _, part in parts)
+        if kind == "whole":
+            return CountInResult(next(rest))
+        if kind == "refused":
+            return CountInResult(REFUSED_FIELD)
+        return next(rest) if kind == "leaf" else parts
 
 
 def numbered(known: list[AnswerStructure], structure: AnswerStructure) -> int:

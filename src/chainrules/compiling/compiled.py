@@ -21,7 +21,7 @@ from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.watching import stops
 from .agreement import OVERWRITES, agree, digests, evaluated, other_than_numpys, replays
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
-from .effects import captured_now, captured_of, check_effects
+from .effects import beside_transform, captured_now, captured_of, check_effects
 from .ir.looks import NotRecordable, UnsuitedLoopError
 from .losses import Losses, fastest, is_hardly_replayed, slower_replays, timed
 from .machine_code import about_steps, by_steps, lower_loops, natively
@@ -297,9 +297,8 @@ class Compiled:
 
     def _beside_transform(self, key: Hashable, begin: float, args: tuple, kwargs: dict) -> Any:
         """Answer where the function captures a traced value, as beside a transform under way."""
-        self.kinds.pop(key, None)
-        self.beside.attempts += 1
-        self.beside.lost += time.thread_time() - begin
+        if reason := beside_transform(self.kinds.pop(key, None), self.beside, begin):
+            self._warn(f"it runs as it always did: {reason}")
         return self.f(*args, **kwargs)
 
     def _in_some_way(

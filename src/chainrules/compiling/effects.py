@@ -1,10 +1,12 @@
 """Effects of a recorded call, which a replay would not have: random draws, and changed captures."""
 
+import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
 from ..config import CompileError
 from ..rules import name_of
+from ..rules.tracing.running import is_running
 from .ir.looks import NotRecordable
 from .record.generators import process_generators
 from .record.state.captured_state import Captured
@@ -25,6 +27,21 @@ def captured_of(f: Callable, key: Hashable, frozen: bool) -> tuple[Any, str]:
         return Captured((f, key), frozen), ""
     except NotRecordable as error:
         return None, str(error)
+
+
+def beside_transform(entry: CacheEntry | None, beside: CacheEntry, begin: float) -> str:
+    """Note a call that captures traced values; return why it is not recorded, if that is odd.
+
+    Beside a transform under way it is no wonder; else a run that has ended left them behind.
+    """
+    beside.attempts += 1
+    beside.lost += time.thread_time() - begin
+    where = "" if entry is None else f" ({entry.captured.traced})"
+    beside.reason = (
+        f"what it captures{where} holds traced values, which are no constants; return what it "
+        "keeps in objects, or give what it captures as an argument"
+    )
+    return "" if is_running() else beside.reason
 
 
 def check_effects(f: Callable, entry: CacheEntry, before: tuple) -> bool:

@@ -102,11 +102,8 @@ def why_it_loses(
     ``entry`` is that of the call, if it has one yet.
     """
     if not any(other.recordings for other in entries):
-        return (
-            "what it captures holds traced values, which are no constants, and looking for a way "
-            "to record it took longer than was saved; return what it keeps in objects, or give "
-            "what it captures as an argument"
-        )
+        reasons = (other.reason for other in entries if other.reason)
+        return next(reasons, "recording it took longer than was saved")
     begin = "nearly each call was recorded anew, which took longer than replays have saved"
     if entry is not None and entry.root is not None:
         return f"{begin}: {entry.parting()}"

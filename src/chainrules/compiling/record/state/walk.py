@@ -24,6 +24,7 @@ import numpy as np
 
 from ....rules import Traced
 from ....rules.engines.arguments import Transformed
+from ....rules.engines.buffers import BufferArray
 from ....rules.known_classes import table_of
 from ....rules.rulesets.functions.foreign import Foreign
 from ....rules.signatures import RuleSignature
@@ -58,15 +59,14 @@ _CONTAINERS = (list, tuple, deque, dict, OrderedDict, defaultdict, set, frozense
 class Walk(StateGuard):
     """The captured data that has been walked; its arrays are held by ``constants``.
 
-    ``lenient`` takes what is not known for constant. ``traced`` says whether a transform is under
-    way in what was met.
+    ``lenient`` takes what is not known for constant. ``traced`` says where a traced value was met.
     """
 
     def __init__(self, frozen: bool, lenient: bool) -> None:
         super().__init__(frozen)
         self.lenient = lenient
         self.constants = Constants(frozen)
-        self.traced = False
+        self.traced = ""
         self.caches: list[tuple[str, Any]] = []  # functions that keep results by arguments
         self.generators: list[tuple[str, Any, Any]] = []
         self.modules: dict[int, tuple[types.ModuleType, str]] = {}
@@ -111,8 +111,11 @@ class Walk(StateGuard):
             self._walk(*self.waiting.pop())
 
     def _walk(self, x: Any, where: str) -> None:
+        if type(x) is BufferArray and type(x.primal) is np.ndarray:
+            self.same(where, "{0}.primal is {1}", x, x.primal)  # until what is traced is written
+            x = x.primal
         if isinstance(x, Traced):
-            self.traced = self.traced or not x.records
+            self.traced = self.traced or ("" if x.records else where)
             if x.records:
                 raise NotRecordable("a recorded value that another function captures")
             return

@@ -159,6 +159,19 @@ def _public_name(frame: FrameType) -> str:
     return f"{library}.{code.co_qualname}"
 
 
+def library_called() -> str:
+    """Return the public name of a library's function that the user's innermost line has called.
+
+    It is empty where that is written in C, or is one of ours.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    called = ""
+    while frame is not None and not is_the_users(frame):
+        called = _public_name(frame) or called
+        frame = frame.f_back
+    return called
+
+
 def caller_line() -> str:
     """Return ``file.py:12`` of the line that called the function that asks."""
     frame = sys._getframe(2)

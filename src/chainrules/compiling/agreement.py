@@ -11,12 +11,19 @@ from ..config.lines import unsaid
 from ..rules import iterate_leaves
 from ..rules.tracing.captured import digest
 from .ir.forms import ValueForm
+from .record.recording import foreign_in
 
 # Of the largest number of all results: 1e-9 for float64, 1e-4 for float32, as many of its digits.
 DIGITS = 0.575
 
 OVERWRITES = (
     "it overwrites an argument, which a replay does not; leave out overwrite_a=True and the like"
+)
+
+OUR_MISTAKE = "a replay gave something else than the recording, which is our mistake"
+NOT_REPLAYED = (
+    "it {}, which is seen while it is recorded and checked, and not in replays; return what is to "
+    "be said, and say it outside"
 )
 
 _NUMBER = np.ndarray | np.generic | float | complex
@@ -67,6 +74,22 @@ def other_than_numpys(recording: Any, values: list, y: Any) -> str:
     except Exception:  # of another structure, or of an error that NumPy has not
         apart = ""
     return _TOLD.format(apart)
+
+
+def other_while_recorded(recorder: Any) -> str:
+    """Say why a function may give something else while it is recorded than as it is."""
+    builders = [getattr(f, "builder", f) for f in foreign_in(recorder) if f.calls_back]
+    solvers = sorted({getattr(made, "name", "a solver") for made in builders})
+    if solvers:
+        return (
+            f"the answer of {', '.join(solvers)} changes by more than rounding where "
+            "its function is rounded otherwise; ask for smaller tolerances, give it derivatives "
+            "(jac=), or compile what comes before and after it by itself"
+        )
+    return (
+        "it gave something else while it was recorded (does it ask for type(x), or return values "
+        "in objects, functions or generators?)"
+    )
 
 
 _TOLD = (

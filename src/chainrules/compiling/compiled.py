@@ -19,9 +19,19 @@ from ..config.tracebacks import again, trim_traceback
 from ..rules import innermost, name_of
 from ..rules.rulesets.functions.foreign import Foreign
 from ..rules.tracing.watching import stops
-from .agreement import OVERWRITES, agree, digests, evaluated, other_than_numpys, replays
+from .agreement import (
+    NOT_REPLAYED,
+    OUR_MISTAKE,
+    OVERWRITES,
+    agree,
+    digests,
+    evaluated,
+    other_than_numpys,
+    other_while_recorded,
+    replays,
+)
 from .boundaries import as_foreign, is_number_or_array, may_capture_traced, with_counts
-from .effects import beside_transform, captured_now, captured_of, check_effects
+from .effects import beside_transform, captured_now, captured_of, check_effects, why_not
 from .ir.looks import NotRecordable, UnsuitedLoopError
 from .losses import Losses, fastest, is_hardly_replayed, slower_replays, timed
 from .machine_code import about_steps, by_steps, lower_loops, natively
@@ -229,7 +239,7 @@ class Compiled:
                 entry.forgiven = True  # what would happen twice
                 check_effects(self.f, entry, before)
             y = again(self.f, args, kwargs, error)  # if the error is its own, it comes again
-            entry.close(str(error) if isinstance(error, NotRecordable) else repr(error))
+            entry.close(why_not(error))
             entry.lost += time.thread_time() - begin
             self._refuse(entry.reason)
             return y
@@ -257,11 +267,7 @@ class Compiled:
             if not agree(y, expected):
                 if self.counted.give_up():
                     return self._anew(args, kwargs)
-                self._close(
-                    entry,
-                    "it gave something else while it was recorded (does it ask for type(x), "
-                    "or return values in objects, functions or generators?)",
-                )
+                self._close(entry, other_while_recorded(recorder))
                 return expected
         else:
             expected = y
@@ -271,9 +277,7 @@ class Compiled:
             self.unrolls = True
             return expected
         if recording is None:
-            self._close(
-                entry, "a replay gave something else than the recording, which is our mistake"
-            )
+            self._close(entry, OUR_MISTAKE)
         else:
             recording.by_numpy = functools.partial(exact_replay, recorder, output)
             recording.settle(time.thread_time() - begin, eager, fastest(captured.changed))
@@ -285,10 +289,7 @@ class Compiled:
             except UnsuitedLoopError:  # in a recording that is asked where they part
                 self._unroll(entry, key)
             for effect in sorted(captured.notes):
-                self._warn(
-                    f"it {effect}, which is seen while it is recorded and checked, and not in "
-                    "replays; return what is to be said, and say it outside"
-                )
+                self._warn(NOT_REPLAYED.format(effect))
         return y
 
     def _close(self, entry: CacheEntry, reason: str) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from ..config import CompileError
+from ..config import CompileError, raised_at
 from ..rules import name_of
 from ..rules.tracing.running import is_running
 from .ir.looks import NotRecordable
@@ -42,6 +42,21 @@ def beside_transform(entry: CacheEntry | None, beside: CacheEntry, begin: float)
         "keeps in objects, or give what it captures as an argument"
     )
     return "" if is_running() else beside.reason
+
+
+def why_not(error: Exception) -> str:
+    """Say why a function cannot be recorded, by an error that it raises only then."""
+    if isinstance(error, NotRecordable):
+        return str(error)
+    first: BaseException = error
+    while first.__cause__ is not None or first.__context__ is not None:
+        first = first.__cause__ or first.__context__ or first
+    line, called, _ = raised_at(first)
+    text = str(error).partition("\n")[0]
+    return (
+        f"{called or 'what is called'} in {line} does not take the numbers of a recording "
+        f"({type(error).__name__}: {text}); compile what comes before and after it by itself"
+    )
 
 
 def check_effects(f: Callable, entry: CacheEntry, before: tuple) -> bool:

@@ -1,11 +1,12 @@
 """Guard tree: the recordings for one cache key, each found by what its guards saw."""
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from .agreement import coarsest
-from .ir.looks import Look
+from .ir.looks import NUMBERS_SEEN, Look
 from .passes.replay import Missed
 from .quick import Quick, quick
 from .record.recorder import Recorder
@@ -172,28 +173,26 @@ class CacheEntry:
 
     def too_many(self, paths: int) -> str:
         """Say that there are more ways than ``paths``, and where most of them part."""
-        remedy = "" if self._is_asked_for_numbers() else ", or raise paths="
+        look = self._most_parting()
+        remedy = ", or raise paths=" if look is None or look.kind not in NUMBERS_SEEN else ""
         return f"there are more than {paths} ways through it: {self.parting()}{remedy}"
 
     def parting(self) -> str:
         """Say where most ways part, and what to write instead."""
-        lines: dict[str, int] = {}
-        for look in self._parting_looks():
-            lines[look.line] = lines.get(look.line, 0) + 1
-        most = max(lines, key=lambda line: lines[line], default="an unknown line")
-        if self._is_asked_for_numbers():
-            return (
-                f"in {most} numbers are handed to what is not NumPy's, such as math.sin or a "
-                "solver that is no step; write np.sin, or cr.adopt() for the module, solve_ivp in "
-                "place of odeint, or compile what comes before and after by itself"
-            )
-        return (
-            f"most of them part in {most}, where it looks at values; write np.where, cr.while_loop "
-            "or cr.loop, or compile what does so by itself (@cr.compile)"
-        )
+        look = self._most_parting()
+        if look is None:
+            changed = self.changed() or "what it captures is another in nearly each call"
+            return f"{changed}; give it as an argument"
+        why, remedy = look.cause()
+        return f"most of them part in {look.line}, where {why}; {remedy}"
 
-    def _is_asked_for_numbers(self) -> bool:
-        return not {"float", "value"}.isdisjoint(look.kind for look in self._parting_looks())
+    def _most_parting(self) -> Look | None:
+        """Return the look that most ways part at, or one of the same line at a number."""
+        looks = list(self._parting_looks())
+        lines = Counter(look.line for look in looks)
+        return max(
+            looks, key=lambda look: (lines[look.line], look.kind in NUMBERS_SEEN), default=None
+        )
 
     def _parting_looks(self) -> Iterator[Look]:
         for recording in self.all_recordings():

@@ -224,7 +224,8 @@ def in_flat(order):
 
 
 def reordered(lanes, order):
-    if order.ndim == 1:
+    # A plain array would look at an order that is recorded.
+    if order.ndim == 1 and (type(lanes) is not np.ndarray or type(order) is np.ndarray):
         return lanes[order]
     if type(lanes) is type(order) is np.ndarray and lanes.shape == order.shape:
         return lanes.reshape(-1)[in_flat(order)]  # np.take_along_axis takes three times as long

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...config import ChainRulesError, user_line
+from ...config.lines import library_called
 
 
 class NotRecordable(ChainRulesError):  # noqa: N818 - it never reaches the user as an error
@@ -24,7 +25,9 @@ class UnsuitedLoopError(ChainRulesError):
     ends_run = True
 
 
-# The kinds of looks that stand for one truth, that shapes tell, and that are at whole numbers.
+# The kinds of looks at all of a number, that stand for one truth, that shapes tell, and that are at
+# whole numbers.
+NUMBERS_SEEN = ("float", "complex", "value")
 TRUTHS, STRUCTURE = ("bool", "zero", "finite"), ("structure", "container")
 WHOLE = ("int", "index", "floor", "ceil", "trunc", "round")
 
@@ -33,7 +36,7 @@ class Look(NamedTuple):
     """A look at the result of step ``position``: ``convert`` of it was ``seen`` at a user's line.
 
     It was made ``before`` the step of this number. Of the kind "value" the result itself was seen,
-    to the last bit.
+    to the last bit; ``by`` tells which library's function asked for a number.
     """
 
     before: int
@@ -42,12 +45,39 @@ class Look(NamedTuple):
     convert: Callable
     seen: Hashable
     line: str
+    by: str = ""
 
     @classmethod
     def here(
         cls, before: int, position: int, kind: str, convert: Callable, seen: Hashable
     ) -> "Look":
-        return cls(before, position, kind, convert, seen, user_line())
+        by = library_called() if kind in NUMBERS_SEEN else ""
+        return cls(before, position, kind, convert, seen, user_line(), by)
+
+    def cause(self) -> tuple[str, str]:
+        """Return why a number is looked at, and what to write instead."""
+        if self.convert in (str, repr, format):
+            return (
+                "a text is made of numbers (an f-string, str, repr)",
+                "return the numbers, and make the text outside of what is compiled",
+            )
+        if self.by:
+            return (
+                f"{self.by} looks at numbers to the last bit",
+                "compile what comes before and after it by itself (@cr.compile)",
+            )
+        if self.kind in NUMBERS_SEEN:
+            return (
+                "numbers are handed to what is not NumPy's, such as math.sin or a solver that is "
+                "no step",
+                "write np.sin, or cr.adopt() for the module, solve_ivp in place of odeint, or "
+                "compile what comes before and after by itself",
+            )
+        return (
+            "it looks at values",
+            "write np.where, cr.while_loop or cr.loop, or compile what does so by itself "
+            "(@cr.compile)",
+        )
 
     def at(self, x: Any) -> Hashable:
         """Return what this look sees of ``x``, to be compared with ``seen``."""

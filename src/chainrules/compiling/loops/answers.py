@@ -293,7 +293,7 @@ class AnswerStructure:
         return next(rest) if kind == "leaf" else parts
 
 
-def numbered(known: list[AnswerStructure], structure: AnswerStructure) -> int:
+def numbered(known: list, structure: AnswerStructure) -> int:
     """Return the number of a structure among the known ones, of which it is one from now on."""
     for number, other in enumerate(known):
         if other.key == structure.key:

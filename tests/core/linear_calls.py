@@ -16,15 +16,15 @@ import numpy as np
 
 from chainrules.rules import astype, entry, frule, getitem
 from chainrules.rules.rulesets.arrays.along_axes.counts import weighted_counts
-from chainrules.rules.rulesets.arrays.differences import (
-    differences,
+from chainrules.rules.rulesets.arrays.along_axes.differences import differences, slopes
+from chainrules.rules.rulesets.arrays.indexing import scatter
+from chainrules.rules.rulesets.arrays.interpolation import (
     into_plain_grid,
     on_plain_grid,
+    rows_into_two,
     slope_on_plain_grid,
-    slopes,
     slopes_into_plain_grid,
 )
-from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 
 SHAPES = [(), (1,), (3,), (0,), (2, 3), (3, 1), (2, 0), (2, 3, 4), (2, 3, 2), (2, 1, 3, 2)]
@@ -277,6 +277,8 @@ def calls_between_places():
                 yield f, (Dot((3,), dtype), x, np.arange(3.0)), {}
             for f in (into_plain_grid, slopes_into_plain_grid):
                 yield f, (Dot(np.shape(x), dtype), (3,), x, np.arange(3.0)), {}
+            k, part = np.full(np.shape(x), 1), np.full(np.shape(x), 0.3)
+            yield rows_into_two, (Dot((2, *np.shape(x)), dtype), (3,), k, k + 1, 1 - part, part), {}
 
 
 def unary_calls():

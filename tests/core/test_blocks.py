@@ -9,8 +9,8 @@ from chainrules.rules import astype, getitem
 from chainrules.rules.linear import blocks as block_rules
 from chainrules.rules.linear import jacobians
 from chainrules.rules.linear.blocks import Block, run_on_block
-from chainrules.rules.rulesets.arrays.differences import on_plain_grid
 from chainrules.rules.rulesets.arrays.indexing import scatter
+from chainrules.rules.rulesets.arrays.interpolation import on_plain_grid
 from chainrules.rules.rulesets.arrays.shapes import pad_zeros
 from chainrules.rules.rulesets.arrays.ties import steady
 from chainrules.rules.rulesets.scipy.interpolate.systems import solution

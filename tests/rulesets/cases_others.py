@@ -10,12 +10,13 @@ from numpy.lib import scimath
 from numpy.lib.stride_tricks import sliding_window_view
 
 import chainrules as cr
-from chainrules.rules.rulesets.arrays import differences as numpy_differences
 from chainrules.rules.rulesets.arrays import indexing as numpy_indexing
+from chainrules.rules.rulesets.arrays import interpolation as numpy_interpolation
 from chainrules.rules.rulesets.arrays import polynomials as numpy_polynomials
 from chainrules.rules.rulesets.arrays import quotients, ties
 from chainrules.rules.rulesets.arrays import shapes as numpy_shapes
 from chainrules.rules.rulesets.arrays.along_axes import counts as numpy_counts
+from chainrules.rules.rulesets.arrays.along_axes import differences as numpy_differences
 from chainrules.rules.rulesets.arrays.along_axes import ordering
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS
 from chainrules.rules.rulesets.functions import black_boxes, checkpoint
@@ -37,6 +38,7 @@ S = real(3, 3)
 Z = X + 1j * real(4, seed=1)
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
 N = np.array([2, 0, 2, 1])
+GRID = np.array([-0.9, -0.21, 0.37, 1.3])
 
 
 def turn(a, b):
@@ -78,6 +80,12 @@ PRIMITIVES: dict = {
     numpy_shapes.pad_zeros: [case(A, 1), case(X, (1, 2)), case(Z, 1)],
     numpy_counts.weighted_counts: [case(X, N, 0), case(X, N, 5)],
     numpy_differences.differences: [case(A, 1, 0), case(X, 2, -1)],
+    numpy_interpolation.interpolated: [
+        case(X, A, GRID), case(Z, X[:3], GRID), case(X, 0.3, GRID), case(X, S, GRID),
+    ],
+    numpy_interpolation.into_grid: [
+        case(A, (4,), A[::-1], GRID), case(Z, (4,), X, GRID), case(0.7, (4,), 0.3, GRID),
+    ],
     numpy_differences.slopes: [case(X, 1), case(A, 1), case(S, 2), case(Z, 1)],
     strong_product: [case(A, A[::-1]), case(2.5, A), case(A, 0.3)],
     numpy_linalg.inverse_or_nan: [case(SQUARE, 1.0), case(np.stack([S, S.T]), np.ones(2))],
@@ -113,8 +121,9 @@ POLYNOMIALS: dict = {
 WITHOUT_CASES = {
     black_boxes.measured, matrix_functions.frechet, with_value,
     # Of constant places: np.interp has cases.
-    numpy_differences.on_plain_grid, numpy_differences.slope_on_plain_grid,
-    numpy_differences.into_plain_grid, numpy_differences.slopes_into_plain_grid,
+    numpy_interpolation.on_plain_grid, numpy_interpolation.slope_on_plain_grid,
+    numpy_interpolation.into_plain_grid, numpy_interpolation.slopes_into_plain_grid,
+    numpy_interpolation.rows_into_two,
     # Of Hermitian matrices: np.linalg.pinv has cases. Of two constants: special.ellipeinc has.
     pseudo_inverses.stein, elliptic.incomplete,
     # Text, which says of a number that it was traced, and files: refused (test_remaining.py).

@@ -1,8 +1,11 @@
 """Roots, fits and Vandermonde matrices of the series of ``np.polynomial``."""
 
+import itertools
+
 import numpy as np
 import pytest
 from both_modes import both, both_rules
+from differences import jacobian_of
 
 import chainrules as cr
 from chainrules.rules.rulesets.arrays.series import FUNCTIONS, MODULES
@@ -78,3 +81,30 @@ def test_interp_of_one_number_is_that_of_an_array(grid, values):
         slope = cr.grad(lambda x: np.real(np.interp(x, grid, values)))(np.float64(x))
         np.testing.assert_array_equal(np.real(ysdot[0]), slope)
         assert ys.dtype == y.dtype
+
+
+@pytest.mark.parametrize("by", list(itertools.product((cr.jacfwd, cr.jacrev), repeat=3)))
+@pytest.mark.parametrize("factor", [1.0, 1.0 + 0.5j])
+def test_interp_of_moving_places_grid_and_samples_to_third_order(by, factor):
+    at, grid, samples = np.linspace(-0.2, 1.3, 8), np.array([0.0, 0.3, 0.4, 1.0]), Y[:4]
+
+    def f(v):
+        x, xp = at * v[0] + 0.013, grid * v[1] + 0.1 * v[2] * grid**2
+        y = np.interp(x, xp, np.sin(samples * v[2]) * factor)
+        return np.sum(np.real(y * np.conj(y)) * np.cos(x)) + np.interp(0.45, xp, samples * v[0])
+
+    v = np.array([1.0, 0.9, 1.1])
+    outer, middle, inner = by
+    thirds = jacobian_of(middle(inner(f)), v)
+    np.testing.assert_allclose(outer(middle(inner(f)))(v), thirds, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("by", [cr.jacfwd, cr.jacrev])
+def test_interp_of_moving_grid_at_its_places_takes_the_slope_to_the_right(by):
+    grid, samples = np.array([0.0, 1.0, 3.0]), np.array([1.0, 3.0, 2.0])
+    x = np.array([-1.0, 0.0, 1.0, 3.0, 4.0])
+    slopes = np.array([0.0, 2.0, -0.5, 0.0, 0.0])
+    np.testing.assert_array_equal(
+        slopes, by(lambda t: np.interp(x + t, grid * (1 + 0 * t), samples))(0.0)
+    )
+    np.testing.assert_array_equal(-slopes, by(lambda t: np.interp(x, grid + t, samples))(0.0))

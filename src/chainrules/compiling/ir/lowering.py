@@ -13,13 +13,15 @@ import numpy as np
 
 from ...rules import dtype_of, getitem
 from ...rules.linear.steps import part_at
-from ...rules.rulesets.arrays.differences import (
+from ...rules.rulesets.arrays.indexing import scatter
+from ...rules.rulesets.arrays.interpolation import (
+    interpolated,
+    into_grid,
     into_plain_grid,
     on_plain_grid,
     slope_on_plain_grid,
     slopes_into_plain_grid,
 )
-from ...rules.rulesets.arrays.indexing import scatter
 from ...rules.rulesets.arrays.quotients import guarded_quotient
 from ...rules.rulesets.linalg.norms import euclidean
 from ...rules.rulesets.linalg.systems import inverse_or_nan
@@ -126,9 +128,11 @@ FUNCTIONS: dict[Any, Lowering] = {
     with_value: Lowering(does="with_value", one_shape=True),
     guarded_quotient: Lowering(does="guarded_quotient"),
     # of tables
-    on_plain_grid: Lowering(does="interp", one_shape=True),
+    **dict.fromkeys((on_plain_grid, interpolated), Lowering(does="interp", one_shape=True)),
     slope_on_plain_grid: Lowering(does="interp slope", one_shape=True),
-    into_plain_grid: Lowering(does="interp transposed", one_shape=True),
+    **dict.fromkeys(
+        (into_plain_grid, into_grid), Lowering(does="interp transposed", one_shape=True)
+    ),
     slopes_into_plain_grid: Lowering(does="interp slope transposed", one_shape=True),
     # of small matrices
     np.linalg.solve: Lowering(does="solve", one_shape=True, raises=True),

@@ -17,6 +17,7 @@ import numpy as np
 from chainrules.rules import astype, entry, frule, getitem
 from chainrules.rules.rulesets.arrays.along_axes.counts import weighted_counts
 from chainrules.rules.rulesets.arrays.along_axes.differences import differences, slopes
+from chainrules.rules.rulesets.arrays.along_axes.ordering import mean_in_groups
 from chainrules.rules.rulesets.arrays.indexing import scatter
 from chainrules.rules.rulesets.arrays.interpolation import (
     into_plain_grid,
@@ -263,6 +264,13 @@ def calls_of_entries():
                 yield entry, (Dot(shape, dtype), (place,) * len(shape)), {}
 
 
+def calls_of_groups():
+    """Yield means over neighbours, of which some are ties."""
+    for ties in (np.array([True, False, True]), np.arange(6).reshape(2, 3) % 2 == 0):
+        for dtype in (float, complex):
+            yield mean_in_groups, (Dot((*ties.shape[:-1], 4), dtype), ties), {}
+
+
 def calls_between_places():
     """Yield interpolation at places of a constant grid, inside, on and outside of it."""
     for x in (
@@ -428,6 +436,7 @@ def calls(index_forms):
     yield from index_calls(index_forms)
     yield from calls_of_entries()
     yield from calls_between_places()
+    yield from calls_of_groups()
     yield from unary_calls()
     yield from joining_calls()
     yield from product_calls()

@@ -38,6 +38,7 @@ S = real(3, 3)
 Z = X + 1j * real(4, seed=1)
 SQUARE = np.array([[2.0, 0.3], [0.1, 0.7]])
 N = np.array([2, 0, 2, 1])
+TIES = np.array([[True, False], [False, False]])
 GRID = np.array([-0.9, -0.21, 0.37, 1.3])
 
 
@@ -80,6 +81,7 @@ PRIMITIVES: dict = {
     numpy_shapes.pad_zeros: [case(A, 1), case(X, (1, 2)), case(Z, 1)],
     numpy_counts.weighted_counts: [case(X, N, 0), case(X, N, 5)],
     numpy_differences.differences: [case(A, 1, 0), case(X, 2, -1)],
+    ordering.mean_in_groups: [case(A, TIES), case(Z, np.array([True, True, False]))],
     numpy_interpolation.interpolated: [
         case(X, A, GRID), case(Z, X[:3], GRID), case(X, 0.3, GRID), case(X, S, GRID),
     ],

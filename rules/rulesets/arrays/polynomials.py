@@ -205,11 +205,10 @@ def roots_of_pair(roots_of, p):
     y = roots_of(p)
 
     def roots_of_pushforward(pdot):
-        return -np.polyval(dense(pdot, p), y) / slope_at_roots(p, y)
+        return -(np.vander(y, np.size(p)) @ dense(pdot, p)) / slope_at_roots(p, y)
 
     def roots_of_pullback(ybar):
-        powers = np.vander(y, np.size(p))
-        pbar = -adjoint(powers) @ (ybar / np.conj(slope_at_roots(p, y)))
+        pbar = -adjoint(np.vander(y, np.size(p))) @ (ybar / np.conj(slope_at_roots(p, y)))
         return pbar
 
     return y, roots_of_pushforward, roots_of_pullback

@@ -22,7 +22,9 @@ from .... import (
     composed,
     dtype_of,
     is_traced,
+    linear_rule,
     pair_rule,
+    primitive,
     selection_rule,
     type_under,
     unbroadcast,
@@ -31,7 +33,7 @@ from .... import (
 from ....shapes import FLOATS
 from ..elementwise import as_array
 from ..ties import has_branch, in_order, motion, moving_with, shared, shared_again, through
-from .accumulations import from_lanes, in_lanes, recurrence, recurrence_transpose
+from .accumulations import from_lanes, in_lanes
 
 selection_rule(np.where)
 
@@ -195,14 +197,27 @@ def clip_of_arrays(x, low, high):
 
 def mean_of_ties(t, ties):
     """Replace each of ``t`` by its mean over the neighbours that are ``ties``, in lanes."""
-    if not np.count_nonzero(ties):
-        return t
-    goes_on = np.concatenate([0 * ties[..., :1], ties], axis=-1) * 1.0
+    return mean_in_groups(t, ties) if np.count_nonzero(ties) else t
 
-    def total(t):
-        return recurrence(goes_on, t) + recurrence_transpose(goes_on, t) - t
 
-    return total(t) / total(np.ones_like(t))
+@primitive
+def mean_in_groups(t, ties):
+    """Of lanes, or of a stack of them, of which all have the same ``ties``."""
+    ends = np.concatenate([~ties, np.ones_like(ties, shape=(*ties.shape[:-1], 1))], axis=-1)
+    after = np.flatnonzero(ends) + 1
+    counts = np.diff(after, prepend=0)
+    sums = np.add.reduceat(np.reshape(t, (-1, ends.size)), after - counts, axis=-1)
+    return np.reshape(np.repeat(sums / counts, counts, axis=-1), t.shape)
+
+
+def mean_in_block(t, ties):
+    ties = ties.values if type(ties) is Block else ties
+    return mean_in_groups(t.values, ties) if type(t) is Block else NotImplemented
+
+
+@linear_rule(mean_in_groups, block=mean_in_block)
+def mean_in_groups_transpose(ybar, space, ties):
+    return mean_in_groups(ybar, ties)
 
 
 def inverse(order):

@@ -65,10 +65,12 @@ class Block:
 
     def in_columns(self, solve: Callable) -> Any:
         """Call a solver of linear systems once, with the vectors or columns of all directions."""
+        if self.rank == 1:
+            return solve(self.values.T).T
         n, *rest = self.shape
-        columns = np.moveaxis(self.values, 0, -1)
-        y = solve(np.reshape(columns, (n, math.prod(rest) * self.count)))
-        return np.moveaxis(np.reshape(y, (shape_of(y)[0], *rest, self.count)), -1, 0)
+        columns = self.values.swapaxes(0, 1)
+        y = solve(columns.reshape((n, math.prod(rest) * self.count)))
+        return y.reshape((shape_of(y)[0], self.count, *rest)).swapaxes(0, 1)
 
 
 LEAVES.add(Block)

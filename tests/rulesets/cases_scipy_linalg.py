@@ -234,6 +234,7 @@ WITHOUT_CASES = {
     eigenvalues.tridiagonal_values, equations.twice_hermitian,
     systems.triangular_solve, banded.banded_solve, banded.hermitian_solve,
     structured.built, structured.added_up, toeplitz.toeplitz_solve, lu.square_factors,
+    lu.factored_solve, cholesky.definite_solve,
     orthogonal.unitary_of_tall,
     equations.sylvester, equations.continuous_lyapunov, equations.discrete_lyapunov,
     exponential.exponential, exponential.exponential_along,

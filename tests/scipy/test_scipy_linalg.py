@@ -6,6 +6,7 @@ import warnings
 import cases_scipy_linalg
 import numpy as np
 import pytest
+import scipy.linalg
 from differences import slope_of
 from generic_points import normal
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import chainrules as cr
 from chainrules.scipy import linalg, rules_of
+from chainrules.testing import check_grad
 
 real = functools.partial(normal, (31,))
 A = real(3, 3) / 2 + np.diag([1.0, 4.0, 2.5])
@@ -165,6 +167,32 @@ def test_nothing_is_overwritten(f, positional):
     found = cr.grad(lambda x: total(f(x, *options, **keywords)))(x)
     np.testing.assert_array_equal(kept, x)
     np.testing.assert_array_equal(expected, found)
+
+
+@pytest.mark.parametrize("trans", [None, 0, 1, 2])
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (2, 3, 2)])
+@pytest.mark.parametrize("complex_too", [False, True])
+def test_systems_of_constant_factors(trans, shape, complex_too):
+    a, b = A + 0.3j * A.T if complex_too else A, real(2, *shape)
+    if trans is None:
+        a = a @ a.conj().T
+        solve = functools.partial(linalg.cho_solve, scipy.linalg.cho_factor(a))
+    else:
+        factors = scipy.linalg.lu_factor(a)
+        solve = functools.partial(linalg.lu_solve, factors, trans=trans)
+    try:
+        solve(b[0])
+    except ValueError:
+        pytest.skip("SciPy is too old for stacks")
+    inverse = np.linalg.inv((a, a.T, a.conj().T)[trans or 0])
+
+    def f(p):
+        return solve(b[0] * np.sin(p[0]) + b[1] * p[1] ** 2)
+
+    p = np.array([0.4, 1.3])
+    slopes = np.stack([inverse @ (np.cos(0.4) * b[0]), inverse @ (2.6 * b[1])], axis=-1)
+    np.testing.assert_allclose(slopes, cr.jacfwd(f)(p))
+    check_grad(lambda p: np.sum(np.abs(f(p)) ** 2), p)
 
 
 def test_right_sides_are_not_overwritten():

@@ -3,7 +3,16 @@
 import numpy as np
 from scipy import linalg
 
-from .... import composed, pair_rule, primitive, seen, value
+from .... import (
+    composed,
+    is_traced,
+    linear_rule,
+    own_valued,
+    pair_rule,
+    primitive,
+    seen,
+    value,
+)
 from ...arrays.products import adjoint
 from .systems import half
 
@@ -57,10 +66,40 @@ def cho_factor(a, lower=False, *, own):
     return factor + rest if np.array_equal(value(rest), found) else factor, lower
 
 
-@composed(linalg.cho_solve, value="own")
-def cho_solve(c_and_lower, b):
+# ---- systems --------------------------------------------------------------------------------
+
+
+@primitive
+def definite_solve(b, c, lower, check_finite):
+    """SciPy's ``cho_solve``, which is linear in ``b`` with a Hermitian matrix."""
+    return linalg.cho_solve((c, lower), b, check_finite=check_finite)
+
+
+def definite_solve_block(b, **factor):
+    if b.rank > 2:
+        return NotImplemented
+    return b.in_columns(lambda b: definite_solve(b, **factor))
+
+
+@linear_rule(definite_solve, block=definite_solve_block)
+def definite_solve_transpose(ybar, space, c, lower, check_finite):
+    return definite_solve(ybar, c, lower, check_finite)
+
+
+def solve_by_triangles(c_and_lower, b):
     c, lower = c_and_lower
     solve = seen(linalg.solve_triangular)
     first, second = (0, 2) if lower else (2, 0)
     inner = solve(c, b, first, lower=lower, check_finite=False)
     return solve(c, inner, second, lower=lower, check_finite=False)
+
+
+by_triangles = own_valued(linalg.cho_solve, solve_by_triangles)
+
+
+@composed(linalg.cho_solve)
+def cho_solve(c_and_lower, b, check_finite=True):
+    c, lower = c_and_lower
+    if is_traced(c) or np.ndim(c) > 2:
+        return by_triangles(c_and_lower, b, check_finite=check_finite)
+    return definite_solve(b, c, lower, check_finite)

@@ -3,7 +3,18 @@
 import numpy as np
 from scipy import linalg
 
-from .... import NoTangent, composed, library_value, pair_rule, primitive, seen, value
+from .... import (
+    NoTangent,
+    composed,
+    is_traced,
+    library_value,
+    linear_rule,
+    own_valued,
+    pair_rule,
+    primitive,
+    seen,
+    value,
+)
 from ...arrays.products import adjoint
 from .systems import as_columns
 
@@ -121,8 +132,29 @@ def lu(a, permute_l=False, p_indices=False, *, own):
     return (permuted(lower, places), upper) if permute_l else (own[0], lower, upper)
 
 
-@composed(linalg.lu_solve, value="own")
-def lu_solve(lu_and_piv, b, trans=0):
+# ---- systems --------------------------------------------------------------------------------
+
+
+@primitive
+def factored_solve(b, y, pivots, trans, check_finite):
+    """SciPy's ``lu_solve``, which is linear in ``b``."""
+    return linalg.lu_solve((y, pivots), b, trans, check_finite=check_finite)
+
+
+def factored_solve_block(b, **factors):
+    if b.rank > 2:
+        return NotImplemented
+    return b.in_columns(lambda b: factored_solve(b, **factors))
+
+
+@linear_rule(factored_solve, block=factored_solve_block)
+def factored_solve_transpose(ybar, space, y, pivots, trans, check_finite):
+    if trans == 1:
+        return np.conj(factored_solve(np.conj(ybar), y, pivots, 0, check_finite))
+    return factored_solve(ybar, y, pivots, 2 - trans, check_finite)
+
+
+def solve_by_triangles(lu_and_piv, b, trans=0):
     y, pivots = lu_and_piv
     order, vector = order_of(np.asarray(value(pivots)), np.shape(y)[-2]), np.ndim(b) == 1
     b = as_columns(b, vector)
@@ -133,3 +165,14 @@ def lu_solve(lu_and_piv, b, trans=0):
         x = solve_with(y, solve_with(y, b, trans), trans, **unit)
         x = permuted(x, np.argsort(order, axis=-1))
     return x[..., 0] if vector else x
+
+
+by_triangles = own_valued(linalg.lu_solve, solve_by_triangles)
+
+
+@composed(linalg.lu_solve)
+def lu_solve(lu_and_piv, b, trans=0, check_finite=True):
+    y, pivots = lu_and_piv
+    if is_traced(y) or np.ndim(y) > 2:
+        return by_triangles(lu_and_piv, b, trans, check_finite=check_finite)
+    return factored_solve(b, y, pivots, trans, check_finite)

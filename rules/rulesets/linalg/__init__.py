@@ -28,5 +28,6 @@ pushes_stacks(
     np.linalg.svd,
     systems.inverse_or_nan,
     pseudo_inverses.pseudo_inverse,
+    pseudo_inverses.least_squares_solution,
     systems.adjugate_by_svd,
 )

@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from ... import composed, own_valued, pair_rule, primitive, solution_rule, value
+from ... import (
+    NoTangent,
+    composed,
+    is_lazy,
+    is_traced,
+    own_valued,
+    pair_rule,
+    primitive,
+    solution_rule,
+    value,
+)
 from ..arrays.products import adjoint
 from .systems import sum_of_squares
 
@@ -90,8 +100,52 @@ def pseudo_inverse_pair(pinv, a, *, rcond=None, rtol=np._NoValue):
     return y, pseudo_inverse_pushforward, pseudo_inverse_pullback
 
 
-@composed(np.linalg.lstsq, value="own")
-def lstsq(a, b, rcond=None):
+# ---- least squares --------------------------------------------------------------------------
+
+
+def as_columns(t, vector):
+    return np.expand_dims(t, -1) if vector else t
+
+
+@primitive
+def least_squares_solution(a, b, x):
+    """The least squares solution ``x``, which was found, of ``a`` of full column rank."""
+    return x
+
+
+@pair_rule(least_squares_solution)
+def least_squares_solution_pair(least_squares_solution, a, b, x):
+    """From ``a^H @ (b - a @ x) = 0``, with ``y`` the pseudo-inverse and ``r = b - a @ x``.
+
+    ``xdot = y @ (bdot - adot @ x) + y @ y^H @ adot^H @ r``.
+
+    Shapes: ``a``: (m, n), not wide; ``b``: (m,) or (m, k).
+    """
+    x = least_squares_solution(a, b, x)
+    y, vector = np.linalg.pinv(a, 0.0), np.ndim(b) == 1
+    columns = as_columns(x, vector)
+    r = as_columns(b, vector) - a @ columns
+
+    def least_squares_pushforward(adot, bdot, _xdot):
+        moved = as_columns(bdot, vector) - adot @ columns
+        xdot = y @ (moved + adjoint(y) @ (adjoint(adot) @ r))
+        return xdot[..., 0] if vector else xdot
+
+    def least_squares_pullback(xbar):
+        bbar = adjoint(y) @ as_columns(xbar, vector)
+        abar = r @ adjoint(y @ bbar) - bbar @ adjoint(columns)
+        return abar, bbar[..., 0] if vector else bbar, NoTangent()
+
+    return x, least_squares_pushforward, least_squares_pullback
+
+
+def squares_left(a, b, x):
+    errors = np.atleast_1d(b - a @ x)
+    squares = np.real(np.conj(errors) * errors)  # smooth at 0 too
+    return np.sum(squares, axis=0, keepdims=np.ndim(b) == 1)
+
+
+def by_singular_values(a, b, rcond=None):
     s = np.linalg.svdvals(a)
     precision = np.finfo(s.dtype).eps
     if rcond is None:
@@ -99,10 +153,26 @@ def lstsq(a, b, rcond=None):
     least = (rcond if rcond >= 0 else precision) * np.max(value(s), initial=0)
     rank = int(np.count_nonzero(value(s) > least))
     x = np.linalg.pinv(a, max(rcond, 0)) @ b
-    errors = b - a @ x
+    squares = squares_left(a, b, x)
     rows, columns = np.shape(a)
-    overdetermined = rows > columns == rank
-    errors = np.atleast_1d(errors)
-    squares = np.real(np.conj(errors) * errors)  # smooth at 0 too
-    squares = np.sum(squares, axis=0, keepdims=np.ndim(b) == 1)
-    return x, squares if overdetermined else squares[:0], rank, s
+    return x, squares if rows > columns == rank else squares[:0], rank, s
+
+
+def of_known_rank(a, b, rcond=None, *, own):
+    x, squares, rank, _ = own
+    rows, columns = np.shape(a)
+    if not is_traced(a) or rank < columns or rows < columns:
+        return by_singular_values(a, b, rcond)
+    x = least_squares_solution(a, b, x)
+    if rows > columns:
+        squares = squares_left(a, b, x)
+    return x, squares, rank, np.linalg.svdvals(a)
+
+
+by_the_rank = own_valued(np.linalg.lstsq, of_known_rank)
+
+
+@composed(np.linalg.lstsq)
+def lstsq(a, b, rcond=None):
+    lazy = is_lazy(value(a)) or is_lazy(value(b))  # arrays of dask
+    return (by_singular_values if lazy else by_the_rank)(a, b, rcond)

@@ -11,6 +11,7 @@ from .... import array_of, gradient_via_ad, is_traced, jacobian_via_ad, value, w
 from ...functions.closures import TakenOut
 from ...functions.equations import singular
 from ...functions.implicit import Watched, config_of, settled
+from ...linalg.pseudo_inverses import least_squares_solution
 from .calls import Solved, SolverCall, follows, recorded_answer
 from .constraints import between, parts_of, plain_bounds
 from .results import Later, TracedResult
@@ -201,9 +202,12 @@ def bounded_linear(a: Any, b: Any, own: Any, bounds: Constraint) -> Any:
         raise singular("the matrix of the unknowns that no bound holds has not full rank")
     ends = [np.broadcast_to(bound, size) for bound in bounds[1:]]
     fixed = np.where(at_lower, ends[0], np.where(at_upper, ends[1], 0.0))
-    rest = np.linalg.lstsq(a[:, free], b - a @ fixed, rcond=None)[0]
-    places = np.eye(np.size(own))[:, free]
-    return with_values(fixed + places @ rest, own)
+    if is_traced(fixed) or np.any(fixed):
+        b = b - a @ fixed
+    if np.all(free):
+        return least_squares_solution(a, b, own)
+    rest = least_squares_solution(a[:, free], b, own[free])
+    return with_values(fixed + np.eye(np.size(own))[:, free] @ rest, own)
 
 
 def _system(call: SolverCall) -> tuple[Any, Any]:

@@ -12,20 +12,18 @@ from .... import (
     AbstractZero,
     Block,
     NoTangent,
-    ProjectTo,
     Traced,
     ZeroTangent,
     array_of,
     bilinear_rule,
     block_rule,
     composed,
-    frule,
     is_traced,
     linear_rule,
     own_valued,
+    pair_rule,
     primitive,
     pushes_stacks,
-    rrule,
     shape_of,
     source_of,
     thunk,
@@ -49,16 +47,40 @@ def filtered(b, a, x, axis):
     return signal.lfilter(b, a, x, axis)
 
 
-@frule.register(filtered)
-def filtered_frule(tangents, filtered, b, a, x, axis):
-    _, bdot, adot, xdot, _ = tangents
+def moved_by(b, x, y, axis, bdot, adot, xdot):
+    """The signal that drives ``ydot`` through ``1 / a``."""
+    return summed(bdot, x, axis) + summed(b, xdot, axis) - summed(adot, y, axis)
+
+
+def bars_of_filter(b, a, x, y, axis, ybar):
+    """The cotangents of ``b``, ``a``, ``x`` and of what drives ``y`` through ``1 / a``."""
+
+    def from_the_end(b):
+        return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
+
+    ubar = thunk(lambda: from_the_end(np.ones(1)))
+    bbar = thunk(lambda: lags(unthunk(ubar), x, shape_of(b)[0], axis))
+    abar = thunk(lambda: -lags(unthunk(ubar), y, shape_of(a)[0], axis))
+    return bbar, abar, thunk(lambda: from_the_end(b)), ubar
+
+
+@pair_rule(filtered)
+def filtered_pair(filtered, b, a, x, axis):
     y = filtered(b, a, x, axis)
-    if 0 in shape_of(x):  # of which SciPy makes nothing without feedback
-        return y, ZeroTangent()
-    if axis >= 0:
-        axis -= len(shape_of(x))  # which it is in a stack of tangents, too
-    moved = summed(bdot, x, axis) + summed(b, xdot, axis) - summed(adot, y, axis)
-    return y, moved if isinstance(moved, AbstractZero) else filtered(np.ones(1), a, moved, axis)
+    from_last = axis - len(shape_of(x)) if axis >= 0 else axis  # in a stack of tangents, too
+
+    def filtered_pushforward(bdot, adot, xdot, _):
+        if 0 in shape_of(x):  # of which SciPy makes nothing without feedback
+            return ZeroTangent()
+        moved = moved_by(b, x, y, from_last, bdot, adot, xdot)
+        if isinstance(moved, AbstractZero):
+            return moved
+        return filtered(np.ones(1), a, moved, from_last)
+
+    def filtered_pullback(ybar):
+        return *bars_of_filter(b, a, x, y, axis, ybar)[:3], NoTangent()
+
+    return y, filtered_pushforward, filtered_pullback
 
 
 pushes_stacks(filtered)
@@ -90,33 +112,10 @@ def filtered_block(b, a, x, axis):
     return filtered(b, a, x.values, x.axes(axis))
 
 
-@rrule.register(filtered)
-def filtered_rrule(filtered, b, a, x, axis):
-    y = filtered(b, a, x, axis)
-    project_b, project_a, project_x = ProjectTo(b), ProjectTo(a), ProjectTo(x)
-
-    def backwards(b, ybar):
-        return np.flip(filtered(conj(b), conj(a), np.flip(ybar, axis), axis), axis)
-
-    def filtered_pullback(ybar):
-        u = thunk(lambda: backwards(np.ones(1), ybar))
-
-        def bbar():
-            return project_b(lags(unthunk(u), x, project_b.shape[0], axis))
-
-        def abar():
-            return project_a(-lags(unthunk(u), y, project_a.shape[0], axis))
-
-        xbar = thunk(lambda: project_x(backwards(b, ybar)))
-        return NoTangent(), thunk(bbar), thunk(abar), xbar, NoTangent()
-
-    return y, filtered_pullback
-
-
 @primitive
 def lags(u, y, count, axis):
     """The sum of ``u`` times the conjugate of ``y`` k steps before, for each k below ``count``."""
-    u, y = np.moveaxis(u, axis, -1), np.moveaxis(y, axis, -1)
+    u, y = along_last(u, axis), along_last(y, axis)
     n = y.shape[-1]
     sums = [np.sum(u[..., k:] * np.conj(y[..., : n - k])) for k in range(min(count, n))]
     return np.array(sums + [0.0] * (count - len(sums)))
@@ -145,7 +144,7 @@ def in_sections(x, sos, axis):
     return signal.sosfilt(sos, x, axis)
 
 
-@linear_rule(in_sections)
+@linear_rule(in_sections, axes="axis")
 def in_sections_transpose(ybar, space, sos=None, axis=-1):
     return backwards(lambda y: in_sections(y, np.conj(sos), axis), ybar, axis)
 
@@ -178,12 +177,12 @@ def steadily_back(ybar, coefficients):
     return np.concatenate([xbar[..., :1] + start, xbar[..., 1:]], axis=-1)
 
 
-@linear_rule(steadily)
+@linear_rule(steadily, block=lambda x, coefficients: steadily(x.values, coefficients))
 def steadily_transpose(ybar, space, coefficients=None):
     return steadily_back(ybar, coefficients)
 
 
-@linear_rule(steadily_back)
+@linear_rule(steadily_back, block=lambda x, coefficients: steadily_back(x.values, coefficients))
 def steadily_back_transpose(xbar, space, coefficients=None):
     return steadily(xbar, coefficients)
 
@@ -192,14 +191,18 @@ def steadily_back_transpose(xbar, space, coefficients=None):
 
 
 def along_last(x, axis):
-    return np.moveaxis(x, axis, -1)
+    return x if axis in (-1, np.ndim(x) - 1) else np.moveaxis(x, axis, -1)
+
+
+def back_along(y, axis):
+    return y if axis in (-1, np.ndim(y) - 1) else np.moveaxis(y, -1, axis)
 
 
 def padded(x, n):
     """``x`` with zeros at its end, up to ``n`` of them, or cropped to as many."""
     missing = n - np.shape(x)[-1]
     if missing <= 0:
-        return x[..., :n]
+        return x[..., :n] if missing else x
     return np.pad(x, [(0, 0)] * (np.ndim(x) - 1) + [(0, missing)])
 
 
@@ -215,15 +218,48 @@ def echo(x, b):
     return recent @ weights
 
 
+@primitive
+def filtered_after(b, a, x, zi):
+    """Filter the last axis, where ``a[0]`` is 1, from a state: ``a * y = b * x + zi``."""
+    return signal.lfilter(b, a, x, -1, zi)[0]
+
+
+@pair_rule(filtered_after)
+def filtered_after_pair(filtered_after, b, a, x, zi):
+    y = filtered_after(b, a, x, zi)
+    n, k = shape_of(x)[-1], shape_of(zi)[-1]
+
+    def filtered_after_pushforward(bdot, adot, xdot, zidot):
+        moved = moved_by(b, x, y, -1, bdot, adot, xdot)
+        if not isinstance(zidot, AbstractZero):
+            moved = moved + padded(zidot, n)
+        if isinstance(moved, AbstractZero):
+            return moved
+        return filtered(np.ones(1), a, moved, -1)
+
+    def filtered_after_pullback(ybar):
+        *bars, ubar = bars_of_filter(b, a, x, y, -1, ybar)
+        return *bars, thunk(lambda: padded(unthunk(ubar), k))
+
+    return y, filtered_after_pushforward, filtered_after_pullback
+
+
+pushes_stacks(filtered_after)
+
+
+def state_after(b, a, x, y, zi):
+    k = np.shape(zi)[-1]
+    zf = echo(x, padded(b, k + 1)) - echo(y, padded(a, k + 1))
+    return zf + padded(zi[..., np.shape(x)[-1] :], k)
+
+
 def filtered_from(b, a, x, axis, zi):
     """The signal, and the state after it: the state before is an echo that is still to come."""
     x, zi = along_last(x, axis), along_last(zi, axis)
-    n, k = np.shape(x)[-1], np.shape(zi)[-1]
     b, a = b / a[0], a / a[0]
-    y = filtered(b, a, x, -1) + filtered(np.ones(1), a, padded(zi, n), -1)
-    zf = echo(x, padded(b, k + 1)) - echo(y, padded(a, k + 1))
-    zf = zf + padded(zi[..., n:], k)
-    return np.moveaxis(y, -1, axis), np.moveaxis(zf, -1, axis)
+    y = filtered_after(b, a, x, zi)
+    zf = state_after(b, a, x, y, zi)
+    return back_along(y, axis), back_along(zf, axis)
 
 
 from_state = own_valued(signal.lfilter, filtered_from)
@@ -333,7 +369,7 @@ def both_ways(run, x, axis, padtype, n):
         y = np.flip(run(y), -1)
     if n > 0 and padtype is not None:
         y = y[..., n:-n]
-    return np.moveaxis(y, -1, axis)
+    return back_along(y, axis)
 
 
 @composed(signal.filtfilt, value="own")
@@ -342,13 +378,13 @@ def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=N
         return source_of(signal.filtfilt)(b, a, x, axis, method=method, irlen=irlen)
     b, a, x = as_1d(array(b)), as_1d(array(a)), array(x)
     n = 3 * max(np.shape(b)[0], np.shape(a)[0]) if padlen is None else padlen
-    traced = is_traced(b) or is_traced(a)
-    zi = steady_state(b, a) if traced else None
+    if not (is_traced(b) or is_traced(a)):
+        return both_ways(lambda x: steadily(x, (b, a)), x, axis, padtype, n)
+    zi = steady_state(b, a)
+    b, a = b / a[0], a / a[0]
 
     def run(x):
-        if not traced:
-            return steadily(x, (b, a))
-        return filtered_from(b, a, x, -1, zi * x[..., :1])[0]
+        return filtered_after(b, a, x, zi * x[..., :1])
 
     return both_ways(run, x, axis, padtype, n)
 
@@ -359,15 +395,15 @@ def sosfiltfilt(sos, x, axis=-1, padtype="odd", padlen=None):
     plain = value(sos)
     taps = 2 * len(plain) + 1 - min((plain[:, 2] == 0).sum(), (plain[:, 5] == 0).sum())
     n = 3 * taps if padlen is None else padlen
-    traced = is_traced(sos)
-    states = steady_states(sos) if traced else None
+    if not is_traced(sos):
+        return both_ways(lambda x: steadily(x, sos), x, axis, padtype, n)
+    states = steady_states(sos)
+    sections = [(row[:3] / row[3], row[3:] / row[3]) for row in sos]
 
     def run(x):
-        if not traced:
-            return steadily(x, sos)
         start = x[..., :1]
-        for k in range(len(plain)):
-            x = filtered_from(sos[k, :3], sos[k, 3:], x, -1, states[k] * start)[0]
+        for (b, a), state in zip(sections, states):
+            x = filtered_after(b, a, x, state * start)
         return x
 
     return both_ways(run, x, axis, padtype, n)

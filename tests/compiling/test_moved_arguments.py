@@ -14,13 +14,13 @@ import chainrules as cr
 # function is called by SciPy (funm), SciPy works on a sparse matrix whose entries are recorded
 # (svds, before 1.18), or what holds at the first point alone is looked at: a coefficient of a
 # section that is 0 (sos2zpk), a matrix that is symmetric (is_valid_dm), a number that is rounded up
-# (orders of filters).
+# (orders of filters), the larger of two entries that are equal but for rounding (roots_gegenbauer).
 RECORDED_ANEW = {
     "numpy.array2string", "numpy.array_repr", "numpy.array_str", "chainrules.scipy.linalg.funm",
     "scipy.sparse.linalg._eigen._svds.svds", "chainrules.scipy.signal.sos2zpk",
     "chainrules.scipy.spatial.distance.is_valid_dm", "chainrules.scipy.signal.buttord",
     "chainrules.scipy.signal.cheb1ord", "chainrules.scipy.signal.cheb2ord",
-    "chainrules.scipy.signal.kaiserord",
+    "chainrules.scipy.signal.kaiserord", "chainrules.scipy.special.roots_gegenbauer",
 }  # fmt: skip
 if np.lib.NumpyVersion(scipy.__version__) >= "1.18.0":
     RECORDED_ANEW.remove("scipy.sparse.linalg._eigen._svds.svds")

@@ -104,7 +104,7 @@ from .tracing.number import TracedNumber
 from .tracing.object_arrays import healed, holds_traced
 from .tracing.operands import is_array, is_basic
 from .tracing.options import computed_into, write_out
-from .tracing.reached import codes_of, is_users, own_variables, reached
+from .tracing.reached import codes_of, is_users, reached
 from .tracing.seen import seen
 from .tracing.shown import as_object_array
 from .tracing.stop import ignore_derivatives, stop_gradient
@@ -142,7 +142,7 @@ __all__ = [
     "fold", "iterate_leaves", "map_leaves", "replaced", "Within", "taken", "stop_gradient",
     "all_settled", "buffer", "handed_out", "writers", "written", "raised", "refuse_overlap",
     "computed_into", "write_out", "follow", "laid_out", "library_value", "tie_result",
-    "SentFunction", "own_variables", "healed", "holds_traced", "as_object_array", "AbstractStandIn",
+    "SentFunction", "healed", "holds_traced", "as_object_array", "AbstractStandIn",
     "StandIn", "stands_for", "Watch",
     # ---- call back ----
     "Engine", "gradient_via_ad", "jacobian_via_ad",

@@ -88,12 +88,20 @@ def arrays_read(f: Any) -> list[np.ndarray] | None:
 
 def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]:
     """Yield the values of variables and of modules' attributes that ``f`` names."""
-    modules: list[Any] = []
-    for x, where in own_variables(f, place):
-        yield x, where
-        modules += [x] if isinstance(x, types.ModuleType) else []
-    for code in codes_of(f) if modules else ():
-        for module in [*modules]:
+    held = [content_of(cell) for cell in f.__closure__ or ()]
+    for x in held:
+        yield x, place
+    yield from [(x, place) for x in (f.__defaults__, f.__kwdefaults__) if x]
+    for code in codes_of(f):
+        if not code.co_names:
+            continue
+        modules: list[Any] = [x for x in held if isinstance(x, types.ModuleType)]
+        for name in code.co_names:
+            if name in f.__globals__:
+                x = f.__globals__[name]
+                yield x, "a global variable" if _is_by_name(f) else place
+                modules += [x] if isinstance(x, types.ModuleType) else []
+        for module in modules:
             if not is_users(module):
                 continue
             for name in code.co_names:
@@ -101,17 +109,6 @@ def variables_of(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]
                 yield x, f"the module {module.__name__}"
                 if isinstance(x, types.ModuleType) and x not in modules:
                     modules.append(x)
-
-
-def own_variables(f: types.FunctionType, place: str) -> Iterator[tuple[Any, str]]:
-    """Yield the values of closure variables, defaults, and global variables that ``f`` names."""
-    for cell in f.__closure__ or ():
-        yield content_of(cell), place
-    yield from [(x, place) for x in (f.__defaults__, f.__kwdefaults__) if x]
-    for code in codes_of(f):
-        for name in code.co_names:
-            if name in f.__globals__:
-                yield f.__globals__[name], "a global variable" if _is_by_name(f) else place
 
 
 def codes_of(f: types.FunctionType) -> list[types.CodeType]:

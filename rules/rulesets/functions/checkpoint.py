@@ -7,7 +7,7 @@ It is given the same arguments, and what it reads besides is compared, as is its
 import functools
 import hashlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,15 @@ from ....config.tracebacks import door
 from ... import (
     NoTangent,
     Traced,
+    children,
     frule,
     iterate_leaves,
     name_of,
-    own_variables,
     primitive,
-    reached,
     rrule,
     value,
 )
-from ...known_classes import is_installed, library_of
+from ...signatures import content_of
 from .closures import Lifted, lifted
 from .sequences import copied, held, released, released_call
 
@@ -188,19 +187,51 @@ def captured(f: Any) -> tuple[list, list]:
     variables: list = []
     arrays: list = []
     # What is lifted is an argument, whatever becomes of the variable.
-    lifted_out = {id(x) for x in f.originals} if isinstance(f, Lifted) else set()
-    for x, _ in reached(function_of(f)):
-        if isinstance(x, ARRAYS) and id(x) not in lifted_out:
+    kept = isinstance(f, Lifted)
+    lifted_out = {id(x) for x in f.originals} if kept else set()
+    seen = set(lifted_out)
+    waiting = [function_of(f)]
+    while waiting:
+        x = waiting.pop()
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, functools.partial):
+            waiting += [x.func, x.args, x.keywords]
+        elif isinstance(x, types.MethodType):
+            waiting += [x.__func__, x.__self__]
+        elif isinstance(x, types.FunctionType):
+            cells = [content_of(cell) for cell in x.__closure__ or ()]
+            waiting += cells if kept else ()
+            for variable in (*(() if kept else cells), *variables_of(x)):
+                is_number = isinstance(variable, NUMBERS) and id(variable) not in lifted_out
+                (variables if is_number else waiting).append(variable)
+        elif isinstance(x, ARRAYS):
             arrays.append(x)
-        elif isinstance(x, types.FunctionType) and not is_installed(library_of(x)):
-            cells = len(x.__closure__ or ()) if isinstance(f, Lifted) else 0
-            named = [part for part, _ in own_variables(x, "")][cells:]
-            variables += [x for x in named if isinstance(x, NUMBERS) and id(x) not in lifted_out]
+        else:
+            parts = children(x)
+            waiting += () if parts is None else parts.values
     return variables, arrays
 
 
 ARRAYS = (np.ndarray, Traced)
 NUMBERS = (*ARRAYS, np.generic, float, int, complex)
+
+
+def variables_of(f: types.FunctionType) -> Iterator[Any]:
+    """Yield the values of defaults and of global variables that ``f`` reads.
+
+    Functions of other modules are left out: those of libraries read nothing that changes.
+    """
+    yield from f.__defaults__ or ()
+    yield from (f.__kwdefaults__ or {}).values()
+    codes = [f.__code__]
+    for code in codes:
+        for name in code.co_names:
+            variable = f.__globals__.get(name)
+            if getattr(variable, "__globals__", f.__globals__) is f.__globals__:
+                yield variable
+        codes += [part for part in code.co_consts if isinstance(part, types.CodeType)]
 
 
 def digest(x: Any) -> list:

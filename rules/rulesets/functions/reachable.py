@@ -19,6 +19,7 @@ from ...containers import contents
 from ...known_classes import library_of
 from ...signatures import content_of
 
+COMPILERS = ("numba",)  # libraries whose objects are functions of machine code, with a memory
 # Types whose objects hold nothing, are no array and no function of the user's.
 PLAIN = frozenset({
     float, int, complex, bool, str, bytes, type(None), slice, range, np.ufunc, type(np.sum),
@@ -79,7 +80,7 @@ class Reachable:
         """Look into what is ``waiting``: ``of_libraries`` gets what a library's object holds."""
         while waiting:
             x = waiting.pop()
-            held = contents(x)
+            held = None if library_of(type(x)) in COMPILERS else contents(x)
             if held is not None and with_contents:
                 self.contents[id(x)] = Contents(x, held)
             of_library = held is None and _has_fields(x)
@@ -160,7 +161,7 @@ def has_rules(f: Any) -> bool:
 
 def held_in(x: Any) -> tuple:
     """Return what a function or a container holds."""
-    if isinstance(x, Traced) or type(x) is np.ndarray:
+    if isinstance(x, Traced) or type(x) is np.ndarray or library_of(type(x)) in COMPILERS:
         return ()
     if isinstance(x, types.FunctionType):
         if has_rules(x):

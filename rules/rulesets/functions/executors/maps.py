@@ -31,12 +31,12 @@ from .... import (
     instances,
     is_traced,
     name_of,
-    reached,
     rrule,
     unthunk,
 )
 from ....containers import LEAVES
 from ..bodies import asked
+from ..checkpoint import captured
 from ..closures import TakenOut
 from ..sequences import form_of, gather
 from .chunks import is_inside, place_of
@@ -278,7 +278,8 @@ def items_of(x: Any) -> list:
 def refuse_global_values(f: Any, name: str) -> None:
     """Refuse a traced value in a global variable, which is another one where ``f`` will run."""
     known = set(map(id, TakenOut(f).found))
-    if any(is_traced(x) and id(x) not in known for x, _ in reached(f)):
+    variables, arrays = captured(f)
+    if any(id(x) not in known and is_traced(x) for x in (*variables, *arrays)):
         raise LostDerivativeError(
             f"{name_of(f)} reads a traced value from a global variable, in {user_line()}, and "
             f"cr.{name} with an executor evaluates it elsewhere.\n"

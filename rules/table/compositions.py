@@ -44,6 +44,7 @@ from ..signatures import (
 from ..tracing.funnel import array_of, primitive
 from ..tracing.level import Level, Traced, innermost, is_traced, value
 from ..tracing.object_arrays import healed, holds_traced
+from ..tracing.writing import mark_views
 from .kinds import Kind, options_of
 from .operands import as_computed
 
@@ -230,7 +231,12 @@ class Composed(Kind):
         if not self.asks and any(map(_is_lazy, args)):
             return self._composition(*args, **kwargs)
         y, own = self._both(args, kwargs)
-        return y if y is own else with_values(y, own)
+        if y is own:
+            return y
+        result = with_values(y, own)
+        # The library may give its argument itself, where the body computes something new.
+        mark_views(result, (*args, *kwargs.values()))
+        return result
 
     def _beside_own(self) -> Callable:
         @functools.wraps(self.body)

@@ -95,3 +95,32 @@ def test_results_with_attributes_beside_their_fields():
     assert (
         cr.jvp(lambda x: stats.linregress(np.arange(4.0), x).intercept_stderr, (X,), (X,))[0] == own
     )
+
+
+@pytest.mark.parametrize("gives", [lambda x: x, lambda x: x[::-1], lambda x: (x[1:], x)])
+def test_a_write_into_a_value_that_is_the_argument_is_refused(gives):
+    """The library's value shares memory with the argument, and the body's does not."""
+
+    @cr.primitive
+    def own(x):
+        return gives(x)
+
+    @composed(own, value="own")
+    def own_composed(x):
+        y = gives(x)
+        return tuple([1.0 * part for part in y]) if isinstance(y, tuple) else 1.0 * y
+
+    def into(y):
+        (y[0] if isinstance(y, tuple) else y)[0] = 5.0
+
+    def writes(x, into_result):
+        a = x * 2.0
+        b = own(a)
+        into(b if into_result else a)
+        return np.sum(a**3) + np.sum((b[0] if isinstance(b, tuple) else b) ** 2)
+
+    for into_result in (True, False):
+        for transform in (cr.grad, cr.jacfwd, cr.hessian):
+            with pytest.raises(cr.MutationError, match="memory is seen elsewhere"):
+                transform(writes)(X, into_result)
+    assert cr.grad(lambda x: np.sum(np.asarray(own(x)[0]) ** 2))(X).any()

@@ -12,7 +12,7 @@ import numpy as np
 from ..config import AsksForBlocks
 from ..config.thresholds import (
     ARRAY_IN_NUMBERS,
-    FEW_NUMBERS_IN_BLOCK,
+    BLOCK_IN_CACHE,
     FORWARD_AT_ONCE,
     FORWARD_IF_SMALL,
     ROWS_OF_ARRAYS,
@@ -115,9 +115,9 @@ def jacobian(
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
-    The function runs once. In more than a few numbers it runs on a tape: where its result has
-    fewer numbers than its arguments, cotangents of that are pulled back along the tape; else
-    tangents are pushed along it.
+    The function runs once. In a few numbers, up to 32 beside small arrays, it pushes all tangents
+    as a block. In more it runs on a tape: where its result has fewer numbers than its arguments,
+    cotangents of that are pulled back along the tape; else tangents are pushed along it.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _are_few(chosen: Arguments, count: int) -> bool:
     """Say whether a block of ``count`` directions costs no more than a tape, for any result."""
     if count <= FORWARD_AT_ONCE or count > FORWARD_IF_SMALL:
         return count <= FORWARD_AT_ONCE
-    return count * chosen.largest() <= FEW_NUMBERS_IN_BLOCK
+    return count * chosen.largest() <= BLOCK_IN_CACHE
 
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:

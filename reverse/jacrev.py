@@ -115,8 +115,8 @@ def jacobian(
 ) -> Callable[P, Any]:
     """Return a function giving the Jacobian of ``f`` by the cheaper mode.
 
-    The function runs once. In a few numbers, up to 32 beside small arrays, it pushes all tangents
-    as a block. In more it runs on a tape: where its result has fewer numbers than its arguments,
+    The function runs once. In a few numbers, beside small arrays, it pushes all tangents as a
+    block. Else it runs on a tape: where its result has fewer numbers than its arguments,
     cotangents of that are pulled back along the tape; else tangents are pushed along it.
 
     Parameters

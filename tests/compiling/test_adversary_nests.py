@@ -81,12 +81,6 @@ def test_many_integers(wrap):
         yield g(X, n)
 
 
-@pytest.fixture
-def any_loss_allowed(monkeypatch):
-    """The account of losses leaves out seconds, which depend on the machine."""
-    monkeypatch.setattr("chainrules.compiling.losses.LOSS_ALLOWED", math.inf)
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("any_loss_allowed")
 @program(modes=VALUE)

@@ -1,7 +1,6 @@
 """Programs of tests/programs, compiled: at the recorded point and others, by modes in turns."""
 
 import contextlib
-import math
 
 import numpy as np
 import pytest
@@ -67,11 +66,10 @@ def outcome(f, xs):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("any_loss_allowed")
 @pytest.mark.parametrize(("module", "f", "args", "transform"), ALL)
 def test_program(module, f, args, transform, request, monkeypatch):
     name = request.node.callspec.id.rpartition("-")[0]
-    # Answers are looked at, not times: a slow machine records for longer than it may.
-    monkeypatch.setattr("chainrules.compiling.losses.LOSS_ALLOWED", math.inf)
     if name in OF_ROUNDING:  # see conftest.py
         monkeypatch.setattr(Compiled, "_in_some_way", Compiled._in_some_way.__wrapped__)
     adopted = cr.adopt(module) if module in programs.ADOPTED else contextlib.nullcontext()

@@ -144,6 +144,40 @@ def orbit(namespace: Any) -> Function:
     return loss
 
 
+def power_flow(namespace: Any) -> Function:
+    """Return the sum of squares of the powers at the nodes of a grid, of angles and voltages."""
+    exp, conj, real, imag = namespace.exp, namespace.conj, namespace.real, namespace.imag
+    rng, n = np.random.default_rng(0), 14
+    half = 0.2 * (rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n)))
+    admittances = (half + half.T).tolist()
+
+    def f(x: Any) -> Any:
+        voltages, total = [x[n + i] * exp(1j * x[i]) for i in range(n)], 0.0
+        for voltage, row in zip(voltages, admittances, strict=True):
+            current = 0.0
+            for admittance, other in zip(row, voltages, strict=True):
+                current = current + admittance * other
+            power = voltage * conj(current)
+            total = total + real(power) ** 2 + imag(power) ** 2
+        return total
+
+    return f
+
+
+def ladder(namespace: Any) -> Function:
+    """Return the reflected part of a wave at a ladder of coils and capacitors."""
+    real, imag, n = namespace.real, namespace.imag, 20
+
+    def f(x: Any) -> Any:
+        z = 50.0 + 0j
+        for i in range(n):
+            z = 1.0 / (1.0 / (z + 2j * x[i]) + 2j * x[n + i])
+        reflected = (z - 50.0) / (z + 50.0)
+        return real(reflected) ** 2 + imag(reflected) ** 2
+
+    return f
+
+
 def scalar_loops() -> Iterator[Priced]:
     p, kind = np.array([1.0, 0.5, 0.2, 0.3]), "scalar loop"
     own: dict = {JAX_JIT: recurrence_in_scan}
@@ -167,6 +201,10 @@ def scalar_loops() -> Iterator[Priced]:
         function_in=orbit,
         own={JAX_JIT: orbit_in_scan},
     )
+    x = np.random.default_rng(2).normal(size=28)
+    yield Priced("power flow of 14 nodes, complex", kind, (x,), function_in=power_flow)
+    x = np.random.default_rng(3).uniform(0.1, 1.0, size=40)
+    yield Priced("ladder of 40 impedances, complex", kind, (x,), function_in=ladder)
     these = engineering
     alone = {"reason": AS_IT_STANDS}
     yield Priced("Kepler's equation", kind, (np.array([1.2, 0.3]),), these.kepler, **alone)

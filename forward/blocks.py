@@ -20,9 +20,10 @@ from ..rules.annotations import Function, Index, Tangentlike, Value
 from ..rules.containers import map_leaves
 from ..rules.linear.block_level import BlockLevel
 from ..rules.linear.blocks import Block, aligned, fitted, led_index, takes_stack
-from ..rules.shapes import COMPLEX128, FLOAT64, shape_of
+from ..rules.shapes import FIELDS, SMOOTH, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
+from ..rules.tangents.fitting import cast
 from ..rules.tracing.operands import is_basic
 from ..rules.tracing.views import (
     Path,
@@ -34,12 +35,12 @@ from ..rules.tracing.views import (
 )
 from ..rules.tracing.writing import raised
 from .block_shares import PLAIN, share_of_moving, share_of_parts, shares_of_blocks
+from .complex_numbers import share_of_numbers
 from .dual import Dual, DualArray, ForwardLevel
 from .still import Moving, unmarked
 
-_float64 = np.float64
+_float64, _complex128 = np.float64, np.complex128
 _array = np.ndarray
-_SMOOTH = frozenset({FLOAT64, COMPLEX128})
 
 
 class BlockDuals(ForwardLevel):
@@ -87,18 +88,19 @@ class BlockDuals(ForwardLevel):
         self, kind: Kind, f: Function, args: tuple, kwargs: dict, values: tuple, y: Value
     ) -> Value:
         ydot: Any
-        if type(y) is _array and y.dtype in _SMOOTH:
-            if type(kind) is ScalarRule:
-                ydot = self._elementwise_shares(kind, args, values, y)
-            else:
-                ydot = self._shares(kind, args, kwargs, values, y)
+        if type(y) is _array and y.dtype in SMOOTH:
+            ydot = self._shares(kind, args, kwargs, values, y)
             if self.fits(y, ydot.held if type(ydot) is Moving else ydot):
                 return ForwardLevel.dual(self, y, ydot)
-        elif type(y) is _float64:
+        elif type(kind) is ScalarRule and type(y) in FIELDS:
+            ydot = share_of_numbers(self, kind, args, values, y)
+            if type(ydot) is _array:
+                return self._number(y, ydot)
+        elif type(y) is _float64 or type(y) is _complex128:
             ydot = self._shares(kind, args, kwargs, values, y)
             if ydot is ZERO:
                 return y
-            if type(ydot) is _array and ydot.dtype is FLOAT64 and ydot.ndim == 1:
+            if type(ydot) is _array and ydot.dtype is y.dtype and ydot.ndim == 1:
                 return self._number(y, ydot)
         if not takes_stack(f, values):
             return ForwardLevel.apply_kind(self, kind, f, args, kwargs, values, y)
@@ -107,6 +109,8 @@ class BlockDuals(ForwardLevel):
 
     def _shares(self, kind: Kind, args: tuple, kwargs: dict, values: tuple, y: Any) -> Any:
         """Return the tangent by the kind's form for plain blocks; None where it has none."""
+        if type(kind) is ScalarRule:
+            return self._elementwise_shares(kind, args, values, y)
         if kind.joins and type(args[0]) in (list, tuple):
             parts = self.parts_of(args[0]) or ()
             return share_of_parts(kind, list(map(self.directions.blocks, parts)), kwargs)
@@ -126,7 +130,7 @@ class BlockDuals(ForwardLevel):
                 if type(x.tangent) is not _array or type(partial) not in PLAIN:
                     return None
                 shares.append(aligned(Block(x.tangent), rank) * partial)
-        ydot = reduce(operator.add, shares)
+        ydot = cast(reduce(operator.add, shares), y.dtype)
         whole = self.of_slot(y.shape)
         return ydot if ydot.shape == whole else np.array(np.broadcast_to(ydot, whole))
 
@@ -176,10 +180,10 @@ class BlockDuals(ForwardLevel):
             return call(getitem, (x, index), {}) if view is NotImplemented else view
         if type(x.tangent) is not Moving:
             y, ydot = x.primal[index], x.tangent[led]
-            class_y = y.__class__
-            if class_y is _float64 and ydot.dtype is FLOAT64:
-                return self._number(y, ydot)
-            if class_y is _array and y.dtype is FLOAT64 is ydot.dtype:
+            known = y.__class__ in (_float64, _complex128, _array)
+            if known and y.dtype is ydot.dtype and y.dtype in SMOOTH:
+                if y.__class__ is not _array:
+                    return self._number(y, ydot)
                 view = ForwardLevel.dual(self, y, ydot)
                 register_view(view, x, getitem, {"index": index})
                 return view

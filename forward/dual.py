@@ -32,14 +32,14 @@ from ..rules.containers import LEAVES, Within, fold
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine, escaped
 from ..rules.engines.inputs import is_perturbable_input
-from ..rules.shapes import COMPLEX128, FLOAT64, FLOATS, TRUTHS, shape_of
+from ..rules.shapes import FIELDS, FLOAT64, FLOATS, SMOOTH, TRUTHS, shape_of
 from ..rules.signatures import RuleSignature, name_of
-from ..rules.table.kinds import Kind
+from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.table.pullback import fit_tangent
 from ..rules.table.selection_kind import SelectionRule
 from ..rules.table.structural_zeros import do_zeros_pass
 from ..rules.tangents.filled import zero_tangent
-from ..rules.tangents.fitting import as_float64_beside
+from ..rules.tangents.fitting import as_numpys_beside
 from ..rules.tangents.project import ProjectNothing
 from ..rules.tangents.structural import Tangent, child_tangents, structural
 from ..rules.tangents.zeros import ZERO, ZeroTangent
@@ -52,6 +52,7 @@ from ..rules.tracing.views import (
     register_view,
     views_of_draft,
 )
+from .complex_numbers import share_of_numbers
 from .still import BOOL, Moving, moves_of, pushed, unmarked
 from .writes import Dual, DualArray, DualWrites
 
@@ -79,7 +80,7 @@ class ForwardLevel(DualWrites):
             traced = Dual()
         traced.primal = x
         traced.at_level = self
-        traced.tangent = as_float64_beside(x, xdot)
+        traced.tangent = as_numpys_beside(x, xdot)
         return traced
 
     def tangent_at(self, x: Traced) -> Any:
@@ -104,8 +105,7 @@ class ForwardLevel(DualWrites):
     def fits(self, y: Any, ydot: Any) -> bool:
         """Say whether ``ydot`` is what a slot holds for ``y``, both plain arrays of one dtype."""
         plain = type(y) is type(ydot) is _array and y.dtype is ydot.dtype
-        smooth = plain and (y.dtype is FLOAT64 or y.dtype is COMPLEX128)
-        return smooth and ydot.shape == self.of_slot(y.shape)
+        return plain and y.dtype in SMOOTH and ydot.shape == self.of_slot(y.shape)
 
     def of_slot(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Return the shape of what a slot holds for an array of this shape."""
@@ -163,7 +163,8 @@ class ForwardLevel(DualWrites):
                 return self.applied(kind, ufunc, (x,), {}, (a,), branch)
         # Not type(y): a traced y of an outer level goes the way of the number or array it carries.
         class_y, class_a = y.__class__, a.__class__
-        if (class_y is _float64 or class_y is float) and (class_a is _float64 or class_a is float):
+        field = FIELDS.get(class_y)
+        if field is not None and FIELDS.get(class_a) is field:
             try:
                 ydot = x.tangent * kind.partials[0](y, a)
             except RAISED:  # by Python's floats, where NumPy's give an infinity, or by settings
@@ -171,9 +172,9 @@ class ForwardLevel(DualWrites):
             dual: Any = Dual()
             dual.primal = y
             dual.at_level = self
-            dual.tangent = as_float64_beside(y, ydot)
+            dual.tangent = as_numpys_beside(y, ydot)
             return dual
-        if class_y is _array and class_a is _array and y.dtype is FLOAT64 and a.dtype is FLOAT64:
+        if class_y is class_a is _array and y.dtype is a.dtype and y.dtype in SMOOTH:
             dual = DualArray()
             dual.base_and_path = None
             dual.primal = y
@@ -201,8 +202,7 @@ class ForwardLevel(DualWrites):
             other = z if a_active else x
             type_other = type(other)
             if (
-                type_other is not float
-                and type_other is not _float64
+                type_other not in FIELDS
                 and (type_other is not _array or other.dtype is OBJECT)
                 and type_other is not int
             ):
@@ -216,16 +216,16 @@ class ForwardLevel(DualWrites):
                 return self.applied(kind, ufunc, (a, b), {}, (x, z), branch)
         class_x, class_y, class_z = x.__class__, y.__class__, z.__class__
         dual: Any
-        if class_y is _float64 or class_y is float:
-            plain = (not a_active or class_x is _float64 or class_x is float) and (
-                not b_active or class_z is _float64 or class_z is float
+        if (field := FIELDS.get(class_y)) is not None:
+            plain = (not a_active or FIELDS.get(class_x) is field) and (
+                not b_active or FIELDS.get(class_z) is field
             )
             dual = Dual()
-        elif class_y is _array and y.dtype is FLOAT64:
+        elif class_y is _array and (dtype := y.dtype) in SMOOTH:
             shape = y.shape
             plain = (
-                not a_active or (class_x is _array and x.dtype is FLOAT64 and x.shape == shape)
-            ) and (not b_active or (class_z is _array and z.dtype is FLOAT64 and z.shape == shape))
+                not a_active or (class_x is _array and x.dtype is dtype and x.shape == shape)
+            ) and (not b_active or (class_z is _array and z.dtype is dtype and z.shape == shape))
             dual = DualArray()
             dual.base_and_path = None
         else:
@@ -247,7 +247,7 @@ class ForwardLevel(DualWrites):
                 ydot = b.tangent if one_b == 1 else b.tangent * of_b(y, x, z)
         except RAISED:
             return self.applied(kind, ufunc, (a, b), {}, (x * _ONE, z * _ONE), y * _ONE)
-        dual.tangent = as_float64_beside(y, ydot)
+        dual.tangent = as_numpys_beside(y, ydot)
         return dual
 
     def multiply_add(self, xbar: Any, ybar: Any, factor: Any) -> Value:
@@ -286,9 +286,9 @@ class ForwardLevel(DualWrites):
             if ydot is ZERO:
                 return y
             class_y = y.__class__
-            if class_y is ydot.__class__ is _float64:
+            if class_y is ydot.__class__ and class_y in FIELDS:
                 return self.dual(y, ydot)
-            if class_y is ydot.__class__ is _array and y.dtype is FLOAT64 is ydot.dtype:
+            if class_y is ydot.__class__ is _array and y.dtype is ydot.dtype and y.dtype in SMOOTH:
                 view = self.dual(y, ydot)
                 register_view(view, x, getitem, {"index": index})
                 return view
@@ -319,6 +319,10 @@ class ForwardLevel(DualWrites):
     ) -> Value:
         if type(kind) is SelectionRule and type(y) is _array:
             ydot = self._selected(args, values, y)
+            if ydot is not None:
+                return ForwardLevel.dual(self, y, ydot)
+        if type(kind) is ScalarRule and y.__class__ in FIELDS:
+            ydot = share_of_numbers(self, kind, args, values, y)
             if ydot is not None:
                 return ForwardLevel.dual(self, y, ydot)
         tangents: list[Any] = []

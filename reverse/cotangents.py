@@ -20,9 +20,9 @@ from ..config.thresholds import WRITTEN_INTO
 from ..rules import ZERO, AbstractZero, InplaceableThunk, Thunk, Traced, add, unthunk
 from ..rules.accelerated import numbers
 from ..rules.annotations import Index, Tangentlike
-from ..rules.shapes import FLOAT64
+from ..rules.shapes import FIELDS, FLOAT64
 from ..rules.table.structural_zeros import Masked, unmask
-from ..rules.tangents.project import ProjectArray, Projector
+from ..rules.tangents.project import ProjectArray, Projector, space_of_arrays
 from .entries import Entry, is_sensitive
 from .pieces import Pieces
 
@@ -82,7 +82,7 @@ class Cotangents:
         """
         bars = self.bars
         present = bars[index]
-        if type(xbar) is _array or type(xbar) in _numbers:
+        if type(xbar) is _array or type(xbar) in FIELDS:
             if present is None:
                 bars[index] = xbar
                 return
@@ -145,7 +145,7 @@ class Cotangents:
         if index in self.owned:
             present = self.bars[index]
         else:
-            space = ProjectArray(shape, dtype)
+            space = space_of_arrays(shape, dtype)
             present = self._own(index, space, is_sensitive(self.entries[index]))
         if type(present) is Masked:
             present.alive[place] = True
@@ -236,7 +236,7 @@ class Cotangents:
 
 def own(xbar: Tangentlike | Pieces) -> Any:
     """Return a tangent that nobody else holds, so that users may write into what they get."""
-    if type(xbar) in _numbers:
+    if type(xbar) in FIELDS:
         return xbar
     if type(xbar) is _array:
         return xbar.copy()

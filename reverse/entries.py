@@ -22,7 +22,9 @@ OF_NUMBER = 2  # (a, da)                        a float that depends on one: the
 OF_ARRAY = 3  # (a, partial, args)              an array: the partial, and what it is called on
 OF_NUMBERS = 4  # (a, da, b, db)                a float that depends on two
 OF_ARRAYS = 5  # (a, partial_a, b, partial_b, args)
-READ = 6  # (a, index, shape, None, None, None)  a float64 read from an array by integers
+# (a, index, shape, dtype, None, None): a number read by integers from an array of ``shape`` and
+# ``dtype``, complex128, or None for float64.
+READ = 6
 # (a, partial_a, shape_a, b, partial_b, shape_b, args, shape): arrays that were broadcast to
 # ``shape``. Cotangents are summed to ``shape_a`` and ``shape_b``, None where that is ``shape``.
 BROADCAST = 8

@@ -36,6 +36,7 @@ from ..rules.tangents.zeros import ZERO
 from ..rules.tracing.array import EntryNumber
 from ..rules.tracing.level import ONE
 from .active import Active
+from .complex_numbers import FieldNode, conjugate
 from .cotangents import Cotangents
 from .entries import (
     BROADCAST,
@@ -117,15 +118,15 @@ class ForwardSweep:
                 a, da, b, db = entry
                 s, t = tangents[a], tangents[b]
                 if t is not None and db is not ONE:
-                    t = t * db
+                    t = t * conjugate(db)
                 if s is not None:
-                    s = s if da is ONE else s * da
+                    s = s if da is ONE else s * conjugate(da)
                     t = s if t is None else s + t
                 tangents[i] = t
             elif size == OF_NUMBER:
                 a, da = entry
                 t = tangents[a]
-                tangents[i] = t if t is None or da is ONE else t * da
+                tangents[i] = t if t is None or da is ONE else t * conjugate(da)
             elif size == READ and type(tangents[entry[0]]) is _array:
                 t = tangents[entry[0]][led_index(entry[1])]
                 tangents[i] = np.copy(t) if entry[0] in self.written else t
@@ -268,6 +269,8 @@ class ForwardSweep:
     def _of_node(self, node: Any) -> Any:
         if node is CONSTANT_NODE:
             return None
+        if type(node) is FieldNode:
+            return node.push(self.tangents[node.parent])
         if type(node) is OutputNode:
             given = self.tangents[node.call]
             return None if given is None else given[node.key]
@@ -358,7 +361,7 @@ class ForwardSweep:
         zeros = [space.zeros() for space in spaces]
         ybars = list(map(program.input, zeros))
         cotangents = Cotangents(self.tape)
-        cotangents.bars = defaultdict(_none)
+        cotangents.bars = defaultdict(lambda: None)
         node.pull(ybars[0] if node.template is None else dict(enumerate(ybars)), cotangents)
         found = {p: bar for p, bar in cotangents.bars.items() if bar is not None}
         parents = [p for p in found if self.tangents[p] is not None]
@@ -388,10 +391,6 @@ def _are_flat(active: list) -> bool:
 def _is_number(t: Value) -> bool:
     """Say whether a tangent is that of a number, which elementwise rules may read yet."""
     return t is not None and type(t) not in (list, Moving) and len(shape_of(t)) == 1
-
-
-def _none() -> None:
-    return None
 
 
 def _plain(xbar: Any) -> Any:

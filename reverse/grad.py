@@ -19,7 +19,7 @@ from ..rules.engines.strong_levels import Zero, as_asked
 from ..rules.refusals.table import refusal
 from ..rules.shapes import dtype_of, shape_of
 from ..rules.signatures import name_of
-from ..rules.tangents.fitting import as_float64_beside
+from ..rules.tangents.fitting import as_numpys_beside
 from ..rules.tangents.structural import derivative_like, is_one_number
 from ..rules.tracing.object_arrays import with_own_arrays
 from ..rules.tracing.running import is_running
@@ -273,7 +273,7 @@ def grad(
 def _seed(name: str, f: Function, y: Value) -> Any:
     """Return the cotangent 1 of ``y``: a real number, or a container of one as a DataArray is."""
     if y.__class__ is np.float64 or type(y) is float:
-        return as_float64_beside(y, 1.0)
+        return as_numpys_beside(y, 1.0)
     y = y if type(y) in LEAVES else as_given(y)
     parts = None if type(y) in LEAVES else children(y)
     number = y if parts is None or not is_one_number(y, parts) else parts.values[0]

@@ -34,7 +34,7 @@ from ..rules.linear.jacobians import (
 )
 from ..rules.linear.program import LinearProgram
 from ..rules.shapes import FLOATS, is_lazy
-from ..rules.tangents.fitting import as_float64_beside
+from ..rules.tangents.fitting import as_numpys_beside
 from .entries import OF_NUMBERS_ALONE
 from .forward_sweep import push_recording
 from .vjp import Recording, ReverseConfig, for_user, value_and_pull
@@ -180,7 +180,7 @@ def _are_few(chosen: Arguments, count: int) -> bool:
 
 def _reverse_jacobian(chosen: Arguments, y: Value, pull: Callable) -> Any:
     if type(y) in FLOATS and all(map(_is_real_leaf, leaves(chosen.primals))):
-        gradients = tuple(map(for_user, chosen.primals, pull(as_float64_beside(y, 1.0), True)))
+        gradients = tuple(map(for_user, chosen.primals, pull(as_numpys_beside(y, 1.0), True)))
         return gradients if chosen.several else gradients[0]  # of one number it is the one row
     return arrange(rows(chosen, y, pull), y, chosen.source, transposed=True)
 

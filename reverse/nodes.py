@@ -25,7 +25,7 @@ from ..rules import (
 from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Tangentlike, Value
 from ..rules.containers import Within, fold, iterate_leaves
-from ..rules.shapes import FLOAT64, FLOATS, FLOATS_AND_ARRAYS, dtype_of, shape_of
+from ..rules.shapes import FIELDS, FLOAT64, FLOATS_AND_ARRAYS, dtype_of, shape_of
 from ..rules.table.kinds import Kind
 from ..rules.table.linear_kinds import LinearRule
 from ..rules.table.pullback import CheckedPullback
@@ -40,8 +40,8 @@ from ..rules.tangents.project import (
     ProjectArray,
     ProjectNumber,
     Projector,
-    float64_arrays,
     space_of,
+    space_of_arrays,
     structural,
 )
 from ..rules.tangents.zeros import NO_TANGENT, ZERO
@@ -147,7 +147,7 @@ def real_space(space: Projector) -> Projector:
     """Return the space of flags for the entries of a space."""
     if type(space) is not ProjectArray and type(space) is not ProjectNumber:
         return space
-    return ProjectArray(space.shape, FLOAT64)
+    return space_of_arrays(space.shape, FLOAT64)
 
 
 def space_at(form: object) -> Any:
@@ -160,19 +160,20 @@ def space_at(form: object) -> Any:
     if type(form) is not tuple:
         return form
     shape, dtype = form
-    return float64_arrays(shape) if dtype is FLOAT64 else ProjectArray(shape, dtype)
+    return space_of_arrays(shape, dtype)
 
 
 def pull_item(entry: Entry, ybar: Tangentlike, cotangents: Cotangents) -> None:
-    """Pull back the cotangent of one float64, read from an array by integers."""
-    parent, index, shape = entry[:3]
+    """Pull back the cotangent of one number, read from an array by integers."""
+    parent, index, shape, dtype = entry[:4]
+    space = space_of_arrays(shape, FLOAT64 if dtype is None else dtype)
     added = False
-    if type(ybar) in FLOATS:
-        added = cotangents.add_plain(parent, index, ybar, shape)
+    if type(ybar) in FIELDS:
+        added = cotangents.add_plain(parent, index, ybar, shape, space.dtype)
     elif isinstance(ybar, Traced):
-        added = cotangents.add_piece(parent, index, ybar, float64_arrays(shape))
+        added = cotangents.add_piece(parent, index, ybar, space)
     if not added:
-        kind, active = rrule.kinds[getitem], [(0, Active(parent, float64_arrays(shape)))]
+        kind, active = rrule.kinds[getitem], [(0, Active(parent, space))]
         node = KindNode(kind, None, (None,), {"index": index}, active, cotangents.entries)
         node.pull(ybar, cotangents)
 

@@ -18,7 +18,7 @@ from ..rules.accelerated import numbers
 from ..rules.annotations import Function, Index, Value
 from ..rules.engines.buffers import all_settled
 from ..rules.engines.engine import Engine
-from ..rules.shapes import FLOAT64, FLOATS, shape_of
+from ..rules.shapes import COMPLEX128, FIELDS, FLOAT64, FLOATS, shape_of
 from ..rules.signatures import RuleSignature
 from ..rules.table.kinds import Kind, ScalarRule
 from ..rules.tangents.project import space_of
@@ -39,6 +39,7 @@ from ..rules.tracing.views import (
     views_of_draft,
 )
 from .active import Active, find_all_active
+from .complex_numbers import record_number
 from .cotangents import Cotangents
 from .entries import CLOSED, DISCARDED, Entry, append, index_of
 from .motion import Motions
@@ -226,8 +227,7 @@ class Tape(Engine):
             other = z if a_active else x
             type_other = type(other)
             if (
-                type_other is not float
-                and type_other is not _float64
+                type_other not in FIELDS
                 and (type_other is not _array or other.dtype is OBJECT)
                 and type_other is not int
             ):
@@ -344,9 +344,10 @@ class Tape(Engine):
                 if view is not NotImplemented:  # which a part of an array of dask is
                     return view
             class_y = y.__class__
-            if class_y is _float64 and basic:
+            if basic and (class_y is _float64 or class_y is np.complex128):
                 shape = held.shape if type(held) is _array else shape_of(held)
-                return self.wrap(y, (x.position, index, shape, None, None, None))
+                dtype = None if class_y is _float64 else COMPLEX128
+                return self.wrap(y, (x.position, index, shape, dtype, None, None))
             if class_y is _array and y.dtype.kind in "fc":
                 keep = basic or index is not given
                 options = {"index": index if keep else self.watch.hold(index)}
@@ -374,6 +375,8 @@ class Tape(Engine):
             traced = numbers.record(self, kind, args, kwargs, values, y)
             if traced is not NotImplemented:
                 return traced
+        if (traced := record_number(self, kind, args, values, y)) is not None:
+            return traced
         if len(args) == 1 and isinstance(x := args[0], Traced) and x.at_level is self:
             active = [(0, Active(x.position, space_of(x.primal)))]
         else:

@@ -17,6 +17,9 @@ FLOATS = frozenset({float, np.float64})
 TRUTHS = frozenset({bool, np.bool_})
 FLOATS_AND_ARRAYS = FLOATS | {np.ndarray}
 COMPLEX128 = np.dtype(np.complex128)
+SMOOTH = frozenset({FLOAT64, COMPLEX128})
+# Of the numbers whose derivatives are computed one by one: the dtype, real or complex.
+FIELDS = {float: FLOAT64, np.float64: FLOAT64, complex: COMPLEX128, np.complex128: COMPLEX128}
 _BY_TYPE: dict[type, np.dtype] = {
     float: FLOAT64,
     int: FLOAT64,

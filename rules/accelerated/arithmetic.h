@@ -25,6 +25,12 @@ is_float(PyObject *x)
     return PyFloat_CheckExact(x) || Py_TYPE(x) == FLOAT64;
 }
 
+static int
+is_complex(PyObject *x)
+{
+    return PyComplex_CheckExact(x) || Py_TYPE(x) == &PyCDoubleArrType_Type;
+}
+
 /* Integers up to this size are doubles, to the bit. */
 #define EXACT_IN_DOUBLE (1LL << 53)
 
@@ -302,6 +308,45 @@ is_float_under(PyObject *x)
     return x != NULL && is_float(x);
 }
 
+/* Whether that number is a complex one. */
+static int
+is_complex_under(PyObject *x)
+{
+    x = number_under(x);
+    return x != NULL && is_complex(x);
+}
+
+/* A complex number of NumPy's, which is one of Python's with the same layout. */
+static PyObject *
+new_complex128(Py_complex value)
+{
+    PyObject *number = PyCDoubleArrType_Type.tp_alloc(&PyCDoubleArrType_Type, 0);
+    if (number != NULL) {
+        ((PyComplexObject *)number)->cval = value;
+    }
+    return number;
+}
+
+/* The conjugate of a number, which it takes over, as one of NumPy's; of a real one the number. */
+static PyObject *
+conjugated(PyObject *x)
+{
+    if (!is_complex_under(x)) {
+        return x;
+    }
+    PyObject *y;
+    if (is_complex(x)) {
+        Py_complex value = ((PyComplexObject *)x)->cval;
+        value.imag = -value.imag;
+        y = new_complex128(value);
+    }
+    else {
+        y = PyObject_CallMethod(x, "conjugate", NULL);
+    }
+    Py_DECREF(x);
+    return y;
+}
+
 /* Whether `x` is a float of each item of a batch, in a plain block. Tapes, and levels of one tangent
    each, compute with it as with a float; it is NumPy's, since Python's raise. */
 static int
@@ -326,13 +371,19 @@ is_float_or_items(PyObject *x, int items)
     return x != NULL && (is_float(x) || (items && is_float_of_items(x)));
 }
 
-/* The tangent `made` of a number `y`, which it takes over, a float64 beside one: see
+/* The tangent `made` of a number `y`, which it takes over, as one of NumPy's beside one: see
    `ForwardLevel.dual`. */
 static PyObject *
-as_float64_beside(PyObject *y, PyObject *made)
+as_numpys_beside(PyObject *y, PyObject *made)
 {
     PyObject *under = number_under(made);
     PyObject *beside = number_under(y);
+    if (under != NULL && PyComplex_CheckExact(under) && Py_TYPE(beside) == &PyCDoubleArrType_Type) {
+        PyObject *number = made == under ? new_complex128(((PyComplexObject *)made)->cval)
+                                         : PyObject_CallFunctionObjArgs(POSITIVE, made, NULL);
+        Py_DECREF(made);
+        return number;
+    }
     if (under == NULL || !PyFloat_CheckExact(under)
         || !(Py_TYPE(beside) == FLOAT64 || is_float_of_items(beside))) {
         return made;

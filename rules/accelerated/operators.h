@@ -1,7 +1,8 @@
 /* Operators: elementwise rules on traced numbers, as `Tape` and `ForwardLevel` apply them.
 
    `binary` and `unary` do what the methods of these names do where each value under the traced ones
-   is a float; of anything else they say UNHANDLED, and the method is called. What they have done by
+   is a float, or all active ones and the result are complex; of anything else they say UNHANDLED,
+   and the method is called. What they have done by
    then is without effect: an entry that nobody depends on at most. */
 
 #ifndef CHAINRULES_OPERATORS_H
@@ -26,11 +27,33 @@ static PyObject *unary(const Operation *operation, PyObject *x);
 
 static int is_traced_array(PyObject *x);
 
+/* Whether `x` is a vector: the complex tangents of one number in all directions. */
+static int
+is_complex_block(PyObject *x)
+{
+    return Py_TYPE(x) == &PyArray_Type && PyArray_NDIM((PyArrayObject *)x) == 1
+           && PyArray_TYPE((PyArrayObject *)x) == NPY_CDOUBLE
+           && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
+}
+
+/* The numbers of an operation: all active ones, and the result, are of one field. */
+typedef struct {
+    int is_complex, items; /* items: whether floats may be those of each item of a batch */
+} Field;
+
+/* Whether `x` is a number of a field. */
+static int
+is_in(Field field, PyObject *x)
+{
+    return field.is_complex ? is_complex_under(x) : is_float_or_items(x, field.items);
+}
+
 /* Whether `x` is a tangent that is multiplied and added here: a block may be traced further out. */
 static int
-is_tangent(PyObject *x, int items)
+is_tangent(PyObject *x, Field field)
 {
-    return x != NULL && (is_block(x) || is_traced_array(x) || is_float_or_items(x, items));
+    return x != NULL && (is_traced_array(x) || is_in(field, x)
+                         || (field.is_complex ? is_complex_block(x) : is_block(x)));
 }
 
 /* The rule of a ufunc in `count` arguments at a level; NULL where it is not accelerated. */
@@ -58,7 +81,7 @@ called(PyObject *f, PyObject *y, PyObject *x, PyObject *z, int of_arrays)
                                             NULL);
     int items = is_float_of_items(number_under(y));
     if (partial != NULL && !PyLong_CheckExact(partial) && !is_float_or_items(partial, items)
-        && !(of_arrays && PyArray_CheckExact(partial))) {
+        && !(is_complex_under(partial) && is_complex_under(y)) && !(of_arrays && PyArray_CheckExact(partial))) {
         Py_DECREF(partial);
         PyErr_SetNone(PyExc_ArithmeticError);
         return NULL;
@@ -214,20 +237,20 @@ is_on_items(const Operation *operation, PyObject *level)
 
 /* Whether `x` may stand in an operation beside an active operand, as a constant of the level. */
 static int
-is_constant(PyObject *x, PyObject *level, int items)
+is_constant(PyObject *x, PyObject *level, Field field)
 {
     if (is_float_of_items(x)) { /* of a batch further out; one further in answers itself */
-        return items && is_outside(SLOT(x, AT_LEVEL), NUMBER_OF_BATCH, level);
+        return field.items && is_outside(SLOT(x, AT_LEVEL), NUMBER_OF_BATCH, level);
     }
-    return is_float(x) || PyLong_CheckExact(x)
-           || (is_traced_number(x) && is_float_or_items(x, items));
+    return is_float(x) || PyLong_CheckExact(x) || (field.is_complex && is_complex_under(x))
+           || (is_traced_number(x) && is_float_or_items(x, field.items));
 }
 
 static PyObject *
 entry_of_two(PyObject *a, PyObject *b, PyObject *rule, PyObject *y, PyObject *x, PyObject *z)
 {
-    PyObject *of_a = partial_of(rule, 0, y, x, z, 0);
-    PyObject *of_b = of_a == NULL ? NULL : partial_of(rule, 1, y, x, z, 0);
+    PyObject *of_a = conjugated(partial_of(rule, 0, y, x, z, 0));
+    PyObject *of_b = of_a == NULL ? NULL : conjugated(partial_of(rule, 1, y, x, z, 0));
     PyObject *entry = of_b == NULL ? NULL : PyTuple_New(4);
     if (entry == NULL) {
         Py_XDECREF(of_a);
@@ -244,7 +267,7 @@ entry_of_two(PyObject *a, PyObject *b, PyObject *rule, PyObject *y, PyObject *x,
 static PyObject *
 entry_of_one(PyObject *a, Py_ssize_t i, PyObject *rule, PyObject *y, PyObject *x, PyObject *z)
 {
-    PyObject *of_a = partial_of(rule, i, y, x, z, 0);
+    PyObject *of_a = conjugated(partial_of(rule, i, y, x, z, 0));
     PyObject *entry = of_a == NULL ? NULL : PyTuple_New(2);
     if (entry == NULL) {
         Py_XDECREF(of_a);
@@ -291,7 +314,7 @@ traced_result(PyObject *level, PyObject *y, PyObject *made)
     if (Py_TYPE(level) == TAPE) {
         return new_traced(ENTRY_NUMBER, level, y, POSITION, appended(level, made));
     }
-    return new_traced(DUAL, level, y, TANGENT, as_float64_beside(y, made));
+    return new_traced(DUAL, level, y, TANGENT, as_numpys_beside(y, made));
 }
 
 /* `operation(x, z)`. */
@@ -324,24 +347,24 @@ result_of_one(const Operation *operation, PyObject *x)
     return PyObject_Vectorcall(f, stack + 1, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
 }
 
-/* `operation(x, z)`, or UNHANDLED where no float is under it. */
+/* `operation(x, z)`, or UNHANDLED where no number of the field is under it. */
 static PyObject *
-primal_of_two(const Operation *operation, PyObject *x, PyObject *z, int items)
+primal_of_two(const Operation *operation, PyObject *x, PyObject *z, Field field)
 {
     PyObject *y = result_of_two(operation, x, z);
-    if (y != NULL && !is_float_or_items(y, items)) {
+    if (y != NULL && !is_in(field, y)) {
         Py_DECREF(y);
         return UNHANDLED;
     }
     return y;
 }
 
-/* `operation(x)`, or UNHANDLED where no float is under it. */
+/* `operation(x)`, or UNHANDLED where no number of the field is under it. */
 static PyObject *
-primal_of_one(const Operation *operation, PyObject *x, int items)
+primal_of_one(const Operation *operation, PyObject *x, Field field)
 {
     PyObject *y = result_of_one(operation, x);
-    if (y != NULL && !is_float_or_items(y, items)) {
+    if (y != NULL && !is_in(field, y)) {
         Py_DECREF(y);
         return UNHANDLED;
     }
@@ -374,13 +397,14 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
         return UNHANDLED;
     }
     int a_active = level_of(a) == level, b_active = level_of(b) == level;
-    int reverse = Py_TYPE(level) == TAPE, items = is_on_items(operation, level);
-    if (!(a_active ? is_float_or_items(a, items) : is_constant(a, level, items))
-        || !(b_active ? is_float_or_items(b, items) : is_constant(b, level, items))) {
+    int reverse = Py_TYPE(level) == TAPE, over_c = is_complex_under(a_active ? a : b);
+    Field field = {over_c, !over_c && is_on_items(operation, level)};
+    if (!(a_active ? is_in(field, a) : is_constant(a, level, field))
+        || !(b_active ? is_in(field, b) : is_constant(b, level, field))) {
         return UNHANDLED;
     }
-    if (!reverse && ((a_active && !is_tangent(SLOT(a, TANGENT), items))
-                     || (b_active && !is_tangent(SLOT(b, TANGENT), items)))) {
+    if (!reverse && ((a_active && !is_tangent(SLOT(a, TANGENT), field))
+                     || (b_active && !is_tangent(SLOT(b, TANGENT), field)))) {
         return UNHANDLED;
     }
     PyObject *rule = rule_of(operation->f, level, 2);
@@ -388,7 +412,7 @@ binary(const Operation *operation, PyObject *a, PyObject *b)
         return UNHANDLED;
     }
     PyObject *x = a_active ? SLOT(a, PRIMAL) : a, *z = b_active ? SLOT(b, PRIMAL) : b;
-    PyObject *y = primal_of_two(operation, x, z, items), *made;
+    PyObject *y = primal_of_two(operation, x, z, field), *made;
     if (SLOT(rule, BRANCH) != Py_None && (is_traced_number(x) || is_traced_number(z))) {
         y = unless_branch(SLOT(rule, BRANCH), y, x, z);
     }
@@ -419,15 +443,16 @@ unary(const Operation *operation, PyObject *a)
     if (level == NULL || !is_accelerated(level) || !is_open(level)) {
         return UNHANDLED;
     }
-    int reverse = Py_TYPE(level) == TAPE, items = is_on_items(operation, level);
-    if (!is_float_or_items(a, items) || (!reverse && !is_tangent(SLOT(a, TANGENT), items))) {
+    int reverse = Py_TYPE(level) == TAPE, over_c = is_complex_under(a);
+    Field field = {over_c, !over_c && is_on_items(operation, level)};
+    if (!is_in(field, a) || (!reverse && !is_tangent(SLOT(a, TANGENT), field))) {
         return UNHANDLED;
     }
     PyObject *rule = rule_of(operation->f, level, 1);
     if (rule == NULL) {
         return UNHANDLED;
     }
-    PyObject *x = SLOT(a, PRIMAL), *y = primal_of_one(operation, x, items);
+    PyObject *x = SLOT(a, PRIMAL), *y = primal_of_one(operation, x, field);
     if (SLOT(rule, BRANCH) != Py_None && is_traced_number(x)) {
         y = unless_branch(SLOT(rule, BRANCH), y, x, NULL);
     }

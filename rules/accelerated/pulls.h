@@ -112,7 +112,7 @@ pull_array(Order *self, PyObject *entry, PyObject *ybar)
 static int
 is_cotangent(PyObject *ybar)
 {
-    if (is_float(ybar) || is_float_of_items(ybar)) {
+    if (is_float(ybar) || is_complex(ybar) || is_float_of_items(ybar)) {
         return 1;
     }
     if (Py_TYPE(ybar) != DUAL) {

@@ -38,7 +38,7 @@ static PyObject *FRULE_SCALARS, *RRULE_SCALARS, *FRULE_KINDS, *RRULE_KINDS;
    functions whose rules are those of reading an entry, and of joining numbers. */
 static PyObject *GETITEM, *STACK;
 static PyObject *NEXT_OF_VIEWS;
-static PyObject *FIRST, *SECOND, *OVER_SECOND, *MINUS_QUOTIENT_OVER_SECOND, *ONE;
+static PyObject *FIRST, *SECOND, *OVER_SECOND, *MINUS_QUOTIENT_OVER_SECOND, *ONE, *POSITIVE;
 
 /* What a slot holds, borrowed; NULL where it is empty. */
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
@@ -154,7 +154,8 @@ register_buffers(PyObject *module, PyObject *buffer_array)
 }
 
 PyDoc_STRVAR(register_rules_doc,
-"register_rules(scalar_rule, selection_rule, constant_rule, frule, rrule, one, float64)\n--\n\n"
+"register_rules(scalar_rule, selection_rule, constant_rule, frule, rrule, one, positive,"
+" float64)\n--\n\n"
 "Note the classes of elementwise rules, of selections and of constant functions, and the tables of\n"
 "both modes.");
 
@@ -174,10 +175,10 @@ static PyObject *
 register_rules(PyObject *module, PyObject *args)
 {
     PyTypeObject *scalar_rule, *selection_rule, *constant_rule, *float64;
-    PyObject *frule, *rrule, *one;
-    if (!PyArg_ParseTuple(args, "O!O!O!OOOO!", &PyType_Type, &scalar_rule, &PyType_Type,
+    PyObject *frule, *rrule, *one, *positive;
+    if (!PyArg_ParseTuple(args, "O!O!O!OOOOO!", &PyType_Type, &scalar_rule, &PyType_Type,
                           &selection_rule, &PyType_Type, &constant_rule, &frule, &rrule, &one,
-                          &PyType_Type, &float64)
+                          &positive, &PyType_Type, &float64)
         || dict_of(frule, "scalars", &FRULE_SCALARS) < 0
         || dict_of(rrule, "scalars", &RRULE_SCALARS) < 0
         || dict_of(frule, "kinds", &FRULE_KINDS) < 0 || dict_of(rrule, "kinds", &RRULE_KINDS) < 0
@@ -192,6 +193,7 @@ register_rules(PyObject *module, PyObject *args)
     SELECTION_RULE = selection_rule;
     CONSTANT_RULE = constant_rule;
     ONE = one;
+    POSITIVE = positive;
     FLOAT64 = float64;
     Py_RETURN_NONE;
 }

@@ -27,7 +27,7 @@ from ..known_classes import library_of
 from ..loading import load, needed
 from ..refusals.table import refusal
 from ..shapes import FLOATS_AND_ARRAYS, dtype_of, is_array_class, shape_of, tangent_dtype
-from ..tangents.fitting import as_float64_beside
+from ..tangents.fitting import as_numpys_beside
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.project import ProjectRegistered, ProjectTo
 from ..tangents.structural import Tangent, child_tangents, derivative_like
@@ -159,7 +159,7 @@ def check_tangent(x: Value, t: Tangentlike, what: str) -> Any:
     """
     if type(t) in FLOATS_AND_ARRAYS and type(x) in LEAVES and ProjectTo(x).holds(t):
         # As nearly always: a leaf, and a tangent that is in its space.
-        return as_float64_beside(x, t)
+        return as_numpys_beside(x, t)
     return fold(_checked, x, t, what)
 
 
@@ -193,7 +193,7 @@ def _checked(x: Value, t: Any, place: Any) -> Any:
 def _check_leaf(x: Value, t: Tangentlike, place: object) -> Any:
     space = ProjectTo(x)
     if space.holds(t):
-        return as_float64_beside(x, t)
+        return as_numpys_beside(x, t)
     t = healed(t)
     if isinstance(t, NotImplementedTangent):
         raise t.error()

@@ -20,7 +20,7 @@ from .tables import frule, rrule
 
 if numbers is not None:
     numbers.register_rules(
-        ScalarRule, SelectionRule, NonDifferentiable, frule, rrule, ONE, np.float64
+        ScalarRule, SelectionRule, NonDifferentiable, frule, rrule, ONE, np.positive, np.float64
     )
     numbers.register_reads(getitem, np.stack, Memory, Masked)
     numbers.register_partials(first, second, over_second, minus_quotient_over_second)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...config import TangentError
-from ..shapes import _BY_TYPE, dtype_of, shape_of
+from ..shapes import _BY_TYPE, COMPLEX128, dtype_of, shape_of
 from ..tracing.funnel import astype
 from ..tracing.level import Traced
 from ..tracing.object_arrays import healed
@@ -34,19 +34,25 @@ def _trailing(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 _ONE = np.float64(1)
 
 
-def as_float64_beside(x: Any, t: Any) -> Any:
-    """Return the tangent or cotangent ``t`` of ``x``: that of a float64 as one.
+def as_numpys_beside(x: Any, t: Any) -> Any:
+    """Return the tangent or cotangent ``t`` of ``x``: of a number of NumPy's as one.
 
     A number of Python's would give way to numbers of float32.
     """
-    return t * _ONE if t.__class__ is float and x.__class__ is np.float64 else t
+    cls = t.__class__
+    if cls is float and x.__class__ is np.float64:
+        return t * _ONE
+    return np.positive(t) if cls is complex and x.__class__ is np.complex128 else t
 
 
 def cast(xbar: Any, dtype: np.dtype) -> Any:
-    """Convert to ``dtype``; of what is complex a real one keeps the real part."""
+    """Convert to ``dtype``; of what is complex a real one keeps the real part.
+
+    A complex number of Python's, which would give way to numbers of float32, becomes NumPy's.
+    """
     given = dtype_of(xbar)
     if given is dtype and type(xbar) is not int:
-        return xbar
+        return np.positive(xbar) if given is COMPLEX128 and xbar.__class__ is complex else xbar
     if given is None:
         if xbar is None:  # which NumPy takes for NaN
             raise TangentError("None is no tangent; give NoTangent() or ZeroTangent() instead.")

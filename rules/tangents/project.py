@@ -16,7 +16,7 @@ from ...config.thresholds import SPACES_KEPT
 from ..annotations import Tangentlike, Value
 from ..containers import LEAVES, Within, children, fold, is_flat
 from ..known_classes import passing
-from ..shapes import FLOAT64, dtype_of, is_foreign_array, shape_of, tangent_dtype
+from ..shapes import FIELDS, FLOAT64, dtype_of, is_foreign_array, shape_of, tangent_dtype
 from ..tracing.level import Traced, value
 from ..tracing.views import bare
 from .fitting import cast, drop_singletons
@@ -117,8 +117,8 @@ class ProjectTo:
     def __new__(cls, x: Any) -> "Projector":  # type: ignore[misc]
         if not cls.registered:  # at once, since most are numbers and arrays
             kind = x.__class__
-            if kind is _array and x.dtype is FLOAT64:
-                return _ARRAYS.get(x.shape) or float64_arrays(x.shape)
+            if kind is _array and (known := _ARRAYS.get(x.dtype)) is not None:
+                return known.get(x.shape) or space_of_arrays(x.shape, x.dtype)
             if kind in _SPACES:
                 return _SPACES[kind]
             if is_flat(x):
@@ -267,23 +267,26 @@ def _has_zeros_of_its_class(x: Any) -> bool:
 
 # The spaces of numbers, which are all alike.
 _SPACES: dict[type, Projector] = {
-    float: ProjectNumber(FLOAT64),
-    int: ProjectNumber(FLOAT64),
-    np.float64: ProjectNumber(FLOAT64),
+    cls: ProjectNumber(dtype) for cls, dtype in (FIELDS | {int: FLOAT64}).items()
 }
 
 
-# The spaces of float64 arrays by shape, the same few in every run of a program.
-_ARRAYS: dict[tuple[int, ...], ProjectArray] = {}
+# The spaces of arrays by dtype and shape, the same few in every run of a program.
+_ARRAYS: dict[np.dtype, dict[tuple[int, ...], ProjectArray]] = {
+    np.dtype(name): {} for name in ("float64", "float32", "complex128", "complex64")
+}
 
 
-def float64_arrays(shape: tuple[int, ...]) -> ProjectArray:
-    """Return the space of float64 arrays of ``shape``, made once."""
-    space = _ARRAYS.get(shape)
+def space_of_arrays(shape: tuple[int, ...], dtype: np.dtype) -> ProjectArray:
+    """Return the space of arrays of ``shape`` and ``dtype``: of common dtypes it is made once."""
+    known = _ARRAYS.get(dtype)
+    if known is None:
+        return ProjectArray(shape, dtype)
+    space = known.get(shape)
     if space is None:
-        if len(_ARRAYS) >= SPACES_KEPT:
-            _ARRAYS.clear()
-        space = _ARRAYS[shape] = ProjectArray(shape, FLOAT64)
+        if len(known) >= SPACES_KEPT:
+            known.clear()
+        space = known[shape] = ProjectArray(shape, dtype)
     return space
 
 
@@ -291,8 +294,8 @@ def space_of(x: Value) -> Projector:
     """Return ``ProjectTo(x)``, for most arrays at once."""
     if not ProjectTo.registered:
         plain = x if type(x) is _array else bare(x)  # a traced one takes long to say its shape
-        if type(plain) is _array and plain.dtype is FLOAT64:
-            return _ARRAYS.get(plain.shape) or float64_arrays(plain.shape)
+        if type(plain) is _array and (known := _ARRAYS.get(plain.dtype)) is not None:
+            return known.get(plain.shape) or space_of_arrays(plain.shape, plain.dtype)
     return ProjectTo(x)
 
 

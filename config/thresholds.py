@@ -26,7 +26,7 @@ DIGESTED = 1 << 20  # bytes, from which a digest is cheaper than a copy
 
 DEEP = 1000  # containers within each other, at which a walk looks whether it will end
 VIEWS_SWEPT = 64  # of an array, from which on the dead among them are forgotten now and then
-SPACES_KEPT = 1024  # of float64 arrays, by shape
+SPACES_KEPT = 1024  # of arrays of one dtype, by shape
 
 # ---- object arrays of traced numbers ----
 
@@ -120,6 +120,7 @@ SLOWER = 1.2  # times that a replay takes as long as the function, from which it
 FIRST_REVIEW = 16  # replays of a recording, after which they are compared with the function by time
 RECONSIDERED = 16  # calls that are not recorded, after which it is asked again whether they may be
 RESTARTS = 16  # times that what is captured may change, before the function runs as it is
+STREAK = 8  # calls in a row that one recording answers, after which it is tried before the others
 RECORDED_STEPS = 1_000_000  # a longer program is not worth what its recording takes
 REMEMBERED_RESULT = 1 << 12  # bytes of a result, up to which an equal step is looked for
 CONSTANT_COPIED = 1 << 16  # bytes, up to which a captured array is copied, and not digested

@@ -133,23 +133,18 @@ class Compiled:
                 entry = self.kinds.get(key)
                 if entry is None or entry.root is None or entry.captured.changed():
                     return self._first(key, values, args, kwargs)
-            recording: RecordedPath | None = entry.root
-            while recording is not None:
-                if recording.constants.changed():
-                    break
-                try:
-                    missed, y = recording.run(values)
-                except Exception as error:
-                    return self._failed(entry, key, error, args, kwargs)
-                if missed is None:
-                    recording.replayed += 1
-                    if recording.replayed >= recording.review:
-                        return self._reviewed(entry, recording, values, y, args, kwargs)
-                    if last is None and not kwargs:
-                        self.quick = entry.quickly(key, args, values)
-                    return y
-                recording = recording.others.get(missed)
-            return self._first(key, values, args, kwargs)
+            try:
+                recording, y = entry.replay(values)
+            except Exception as error:
+                return self._failed(entry, key, error, args, kwargs)
+            if recording is None:
+                return self._first(key, values, args, kwargs)
+            recording.replayed += 1
+            if recording.replayed >= recording.review:
+                return self._reviewed(entry, recording, values, y, args, kwargs)
+            if last is None and not kwargs:
+                self.quick = entry.quickly(key, args, values)
+            return y
         except BaseException as error:
             trim_traceback(error)
             raise

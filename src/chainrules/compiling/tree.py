@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+from ..config.thresholds import STREAK
 from .agreement import coarsest
 from .ir.looks import NUMBERS_SEEN, Look
 from .passes.replay import Missed
@@ -89,6 +90,9 @@ class CacheEntry:
     def __init__(self, captured: Captured | None, reason: str = "") -> None:
         self.captured: Any = captured  # None where that cannot be said, for ``reason``
         self.root: RecordedPath | None = None
+        # The one that answers call after call is tried before the root.
+        self.first: RecordedPath | None = None
+        self.latest, self.streak = self.root, 0  # which answered last, so many times in a row
         self.recordings = 0
         self.attempts = 0  # recordings that were begun
         self.lost = 0.0  # seconds of those that came to nothing, or are there no more
@@ -103,6 +107,29 @@ class CacheEntry:
         if self.root is None:
             return State.REFUSED if self.reason else State.NEW
         return State.FULL if self.reason else State.RECORDED
+
+    def replay(self, values: list) -> tuple[RecordedPath | None, Any]:
+        """Return the recording that answers the call, and its answer; None where there is none."""
+        first = self.first
+        if first is not None:
+            if not first.constants.changed():
+                missed, y = first.run(values)
+                if missed is None:
+                    return first, y
+            self.first, self.latest = None, None
+        at = self.root
+        while at is not None and not at.constants.changed():
+            missed, y = at.run(values)
+            if missed is None:
+                if at is not self.latest:
+                    self.latest, self.streak = at, 0
+                elif at is not self.root:
+                    self.streak += 1
+                    if self.streak >= STREAK:
+                        self.first = at
+                return at, y
+            at = at.others.get(missed)
+        return None, None
 
     def add(self, recording: RecordedPath, values: list) -> None:
         """Put a recording into the tree, at the look where the others leave its way."""
@@ -145,6 +172,7 @@ class CacheEntry:
 
     def _let_go(self) -> None:
         self.lost, self.root = self.loss(), None
+        self.first, self.latest = None, None
 
     def loss(self) -> float:
         """Return the seconds that recordings took, less those that replays have saved."""

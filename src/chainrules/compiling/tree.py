@@ -92,7 +92,8 @@ class CacheEntry:
         self.root: RecordedPath | None = None
         # The one that answers call after call is tried before the root.
         self.first: RecordedPath | None = None
-        self.latest, self.streak = self.root, 0  # which answered last, so many times in a row
+        self.latest: RecordedPath | None = None  # which answered the last ``streak`` calls and one
+        self.streak = 0
         self.recordings = 0
         self.attempts = 0  # recordings that were begun
         self.lost = 0.0  # seconds of those that came to nothing, or are there no more

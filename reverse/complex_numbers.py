@@ -60,7 +60,8 @@ def record_number(tape: "Tape", kind: Kind, args: tuple, values: tuple, y: Value
         return None
     active = [i for i, x in enumerate(args) if isinstance(x, Traced) and x.at_level is tape]
     fields = [FIELDS.get(values[i].__class__) for i in active]
-    if not active or None in fields or (field is FLOAT64 and COMPLEX128 not in fields):
+    known = all(of_x is not None for of_x in fields)  # a dtype of float64 is equal to None
+    if not active or not known or (field is FLOAT64 and COMPLEX128 not in fields):
         return None
     entries = tape.entries
     if entries is DISCARDED:
@@ -88,4 +89,6 @@ def conjugate(factor: Any) -> Any:
     cls = factor.__class__
     if cls is int or FIELDS.get(cls) is FLOAT64:
         return factor
-    return np.conjugate(factor) if cls is complex else factor.conjugate()
+    if issubclass(type(factor), complex):  # of which NumPy's method takes longer
+        return np.complex128(complex.conjugate(factor))
+    return np.conjugate(factor)

@@ -131,3 +131,17 @@ def test_complex_numbers_of_python_do_not_give_way_to_less_precise_ones(f, outer
     for row in rows[:2]:
         np.testing.assert_allclose(row, known, rtol=1e-11)
     np.testing.assert_allclose(rows[2], known, rtol=1e-6)  # which computes in float32, as NumPy
+
+
+def test_elementwise_rules_of_complex_numbers_are_entries_of_numbers(monkeypatch):
+    def refuse(*_):
+        pytest.fail("it is recorded as a call of any kind")
+
+    monkeypatch.setattr("chainrules.reverse.tape.KindNode", refuse)
+
+    def f(x):
+        z = np.exp(2j * x[0]) * x[1] + np.complex128(1 + 1j)
+        return abs(z / (3 - z) + np.sin(z)) ** 2
+
+    x = np.array([0.3, 0.7])
+    np.testing.assert_allclose(cr.grad(f)(x), slopes(f, x), rtol=1e-9)

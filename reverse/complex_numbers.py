@@ -52,8 +52,8 @@ class FieldNode(TapeNode):
 def record_number(tape: "Tape", kind: Kind, args: tuple, values: tuple, y: Value) -> Any:
     """Record a number computed from complex ones, or itself complex, and return it traced.
 
-    None where the rule is not elementwise, no number is complex, or an active one is neither of
-    float64 nor of complex128.
+    None where the rule is not elementwise, no number is complex, an active one is neither of
+    float64 nor of complex128, or there are more than two, of which no entry has the form.
     """
     field = FIELDS.get(y.__class__)
     if field is None or type(kind) is not ScalarRule or tape.carries(y):
@@ -61,7 +61,7 @@ def record_number(tape: "Tape", kind: Kind, args: tuple, values: tuple, y: Value
     active = [i for i, x in enumerate(args) if isinstance(x, Traced) and x.at_level is tape]
     fields = [FIELDS.get(values[i].__class__) for i in active]
     known = all(of_x is not None for of_x in fields)  # a dtype of float64 is equal to None
-    if not active or not known or (field is FLOAT64 and COMPLEX128 not in fields):
+    if len(active) not in (1, 2) or not known or (field is FLOAT64 and COMPLEX128 not in fields):
         return None
     entries = tape.entries
     if entries is DISCARDED:
